@@ -59,7 +59,8 @@ def ours(urls: int) -> dict[str, float]:
 
         def add(key: bytes) -> None:
             seen.add(key)
-            database.commit_if_due()
+            if database.is_due():
+                database.commit()
 
         result = measure(urls, our_keys, add, seen.__contains__, before)
         database.commit()

@@ -290,15 +290,14 @@ class ToleratedHead:
 
     def line(self, line: bytes) -> None:
         """Read a line, unless it is empty before a status, or no header among them."""
-        if line.strip() if self._parser.state == STATUS else self._is_of_headers(line):
+        if self._parser.state == STATUS:
+            is_read = bool(line.strip())
+        elif line[:1] in _FOLDS:
+            is_read = self._parser._partialHeader is not None
+        else:
+            is_read = b":" in line or line in _ENDS
+        if is_read:
             self._line(line)
-
-    def _is_of_headers(self, line: bytes) -> bool:
-        if line in _ENDS:
-            return True
-        if line[:1] in _FOLDS:
-            return self._parser._partialHeader is not None
-        return b":" in line
 
     def header(self, name: bytes, value: bytes) -> None:
         """Read a header, unless it is one that nothing could be done with."""

@@ -111,7 +111,7 @@ class Job:
             # Keys and fingerprints of one directory have one meaning.
             features = options.parameters.fingerprint_features
             check_identity(self.database, identity_of(self.canonicalizer.version, features), folder)
-            self.store = PageStore(self.database)
+            self.store = PageStore(self.database, is_sole=True)
             queue = RequestQueue(self.database) if folder else MemoryQueue(self.database)
             self.url_rules = open_rules(self.database, self.canonicalizer, queue, options.learning)
             seen = SeenSet(self.database, folder / "seen.bloom" if folder else None)

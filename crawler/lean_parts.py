@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import logging
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pydispatch import dispatcher
 from scrapy import Request
+from scrapy.http import Headers
 from scrapy.logformatter import LogFormatter
 from scrapy.signalmanager import SignalManager
 from scrapy.spidermiddlewares.depth import DepthMiddleware
 from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.statscollectors import MemoryStatsCollector
+from twisted.internet.endpoints import HostnameEndpoint
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
     from typing import Self
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.logformatter import LogFormatterResult
+
+
+# Of a few names each: that of a header as it is stored, and that of a host as it is sent.
+_remembered = lru_cache(1024)
+Headers.normkey = staticmethod(_remembered(Headers().normkey))  # type: ignore[assignment, method-assign]
+HostnameEndpoint._hostAsBytesAndText = staticmethod(  # type: ignore[method-assign]
+    _remembered(HostnameEndpoint._hostAsBytesAndText)
+)
 
 
 class DepthsAndReferers(RefererMiddleware):
@@ -92,11 +103,19 @@ class HeardSignals(SignalManager):
     """Scrapy's signals, of which those that nobody hears cost next to nothing."""
 
     def send_catch_log(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        for sender in (kwargs.get("sender", self.sender), dispatcher.Any):
+        return super().send_catch_log(signal, **kwargs) if self._hears(signal, kwargs) else []
+
+    async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
+        if not self._hears(signal, kwargs):
+            return []
+        return await super().send_catch_log_async(signal, **kwargs)
+
+    def _hears(self, signal: Any, arguments: Mapping[str, Any]) -> bool:
+        for sender in (arguments.get("sender", self.sender), dispatcher.Any):
             heard = dispatcher.connections.get(id(sender), ())
             if signal in heard or dispatcher.Any in heard:
-                return super().send_catch_log(signal, **kwargs)
-        return []
+                return True
+        return False
 
 
 class PlainStats(MemoryStatsCollector):

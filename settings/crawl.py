@@ -66,6 +66,8 @@ SPIDER_MIDDLEWARES = {
 CONCURRENT_ITEMS = 1  # of one page; each more costs a task for every page
 
 EXTENSIONS = {
+    # Nothing reads what it counts, and it hears a signal for each item and each answer.
+    "scrapy.extensions.corestats.CoreStats": None,
     "scrapy.extensions.feedexport.FeedExporter": None,
     "crawler.feeds.feed_files.StoredFeeds": 0,
 }

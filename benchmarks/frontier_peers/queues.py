@@ -80,7 +80,8 @@ class Ours:
         self._queue.push(
             NewRequest(host, request.url, request.priority, packed, self._seen.take(key))
         )
-        self._database.commit_if_due()
+        if self._database.is_due():
+            self._database.commit()
 
     def pop(self) -> Request | None:
         """As the scheduler does; through when so many are under way."""
@@ -92,7 +93,8 @@ class Ours:
         if len(self._under_way) == _UNDER_WAY:
             self._queue.finish(self._under_way)
             self._under_way.clear()
-        self._database.commit_if_due()
+        if self._database.is_due():
+            self._database.commit()
         return request
 
 

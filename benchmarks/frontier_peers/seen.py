@@ -47,7 +47,8 @@ def ours(folder: Path) -> Callable[[bytes], bool]:
 
     def add(key: bytes) -> bool:
         is_new = seen.add(key)
-        database.commit_if_due()
+        if database.is_due():
+            database.commit()
         return not is_new
 
     return add

@@ -79,6 +79,8 @@ class Cookies(CookiesMiddleware):
         cookies = tuple(given)
         self._given = frozenset(map(name_of, cookies))
         self.jars = defaultdict(lambda: _BoundedCookies(max_cookies, cookies))
+        # Of all requests that name none.
+        self._jar: BoundedJar = self.jars[None].jar  # type: ignore[assignment]  # made above
         self._job: Job | None = None
         self._asked: dict[str, str] = {}
         self._without: WeakSet[Request] = WeakSet()
@@ -116,13 +118,6 @@ class Cookies(CookiesMiddleware):
             job.database.before_commit.append(self._save)
             job.callbacks.at_close.append(self._save)
         self._jar.gained.clear()
-
-    @property
-    def _jar(self) -> BoundedJar:
-        """The jar of all requests that name none."""
-        jar = self.jars[None].jar
-        assert isinstance(jar, BoundedJar)
-        return jar
 
     def _save(self) -> None:
         if self._job is None or self._job.folder is None or not self._jar.is_changed:

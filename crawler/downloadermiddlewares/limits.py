@@ -200,7 +200,7 @@ class PrivateAddresses(CrawlerComponent):
         if self._guard.is_private(host):
             self._check(request)
         # A page of a host was requested before its robots.txt; not if another host redirects to it.
-        elif led_by(request) is not None or not is_for_robots(request):
+        elif not is_for_robots(request) or led_by(request) is not None:
             self._guard.note_asked(host, allowed=self._may_be_private(request))
 
     def process_response(self, request: Request, response: Response) -> Response:
@@ -218,7 +218,7 @@ class PrivateAddresses(CrawlerComponent):
                 self._remember(meta_names.PUBLIC_NAMES, host)
             return response
         self._check(request)
-        if led_by(request) is not None or not is_for_robots(request):
+        if not is_for_robots(request) or led_by(request) is not None:
             self._guard.note_private(_host(request.url))
         return response
 

@@ -181,10 +181,7 @@ class Redirects:
 
     def target(self, source: bytes) -> bytes | None:
         """Return the last target of a redirect; None where the source was never redirected."""
-        row = self._database.read(
-            "SELECT target FROM redirects WHERE key = ?", (source,)
-        ).fetchone()
-        return None if row is None else bytes(row[0])
+        return self._database.value("SELECT target FROM redirects WHERE key = ?", (source,))
 
     def circle(self, start: bytes) -> list[str]:
         """Return the URLs of the circle that a source is part of, empty where it is in none.
@@ -207,12 +204,11 @@ class Redirects:
 
     def target_url(self, source: bytes) -> str | None:
         """Return the URL that a source led to in this visit; None where that is not known."""
-        row = self._database.read(
+        return self._database.value(
             "SELECT requests.url FROM redirects JOIN requests ON requests.key = target"
             " WHERE redirects.key = ? AND requests.url != ''",
             (source,),
-        ).fetchone()
-        return None if row is None else str(row[0])
+        )
 
     def clear(self) -> None:
         self._database.empty("redirects")

@@ -81,10 +81,8 @@ class RequestQueue:
         self._heads = HostHeads(database, self._gone)
         database.before_commit.append(self.write)
         self._restore()
-        self._todo = self._number(f"SELECT count(*) FROM requests WHERE state = {WAITING}")  # noqa: S608
-
-    def _number(self, sql: str) -> int:
-        return int(self._database.read(sql).fetchone()[0])
+        sql = f"SELECT count(*) FROM requests WHERE state = {WAITING}"  # noqa: S608
+        self._todo = database.value(sql) or 0
 
     def _restore(self) -> None:
         """Return the requests that another process leased, or that broke there, to the queue."""
@@ -117,7 +115,7 @@ class RequestQueue:
     def is_untouched(self) -> bool:
         # A key that was seen without a request of its own has no URL.
         sql = "SELECT 1 FROM requests WHERE url != '' LIMIT 1"
-        return self._database.read(sql).fetchone() is None
+        return self._database.value(sql) is None
 
     def push(self, new: NewRequest) -> None:
         """Queue a request; no other one can be queued under its key. Complexity: O(log n)."""
@@ -248,7 +246,7 @@ class RequestQueue:
         self.write()
         self._heads.drop(host)
         changed = self._database.write_many(sql, rows)
-        first = self._database.read(_FIRST, (host,)).fetchone()[0]
+        first = self._database.value(_FIRST, (host,))
         if first is None:
             self._line.leave(host)
         else:

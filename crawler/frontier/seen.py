@@ -235,8 +235,7 @@ class SeenSet(SeenKeys):
     def _stored_depth(self, key: bytes) -> int | None:
         if key in self._untaken:
             return self._untaken[key]
-        row = self._database.read("SELECT depth FROM requests WHERE key = ?", (key,)).fetchone()
-        return None if row is None else int(row[0])
+        return self._database.value("SELECT depth FROM requests WHERE key = ?", (key,))
 
     def __len__(self) -> int:
         return self._count

@@ -116,15 +116,9 @@ class Commits:
         return self._answers.before
 
     def commit_if_due(self, *, is_half_done: bool) -> None:
-        """Commit at intervals; see ``Database.commit_if_due``."""
-        with self._noting_failure():
-            now = time.monotonic()
-            if now - self._noted >= INTERVAL_SECS and self.database.is_written_to:
-                self._noted = now
-                for total in self._totals:
-                    total.note()
-            if self.database.commit_if_due(is_half_done=is_half_done):
-                self._follow_commit()
+        """Commit at intervals; see ``Database.is_due``."""
+        if self.database.is_due(is_half_done=is_half_done):
+            self.save()
 
     def _follow_commit(self) -> None:
         self._takeover.look()
@@ -137,6 +131,11 @@ class Commits:
     def save(self) -> None:
         """Commit now as ``commit_if_due`` does when it is due."""
         with self._noting_failure():
+            now = time.monotonic()
+            if now - self._noted >= INTERVAL_SECS and self.database.is_written_to:
+                self._noted = now
+                for total in self._totals:
+                    total.note()
             self.database.commit()
             self._follow_commit()
 

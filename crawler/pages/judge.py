@@ -181,14 +181,15 @@ class Judge:
     deduplicator: Deduplicator
     elsewhere: Elsewhere
     comparer: Comparer = field(init=False)
+    min_words: int = field(init=False)
+    """Minimum number of words of a text that is compared by its fingerprint."""
 
     def __post_init__(self) -> None:
-        self.comparer = Comparer(self.store, self.known, self.deduplicator.parameters)
+        self._compare_by(self.deduplicator.parameters)
 
-    @property
-    def min_words(self) -> int:
-        """Minimum number of words of a text that is compared by its fingerprint."""
-        return self.deduplicator.parameters.min_words
+    def _compare_by(self, parameters: Parameters) -> None:
+        self.comparer = Comparer(self.store, self.known, parameters)
+        self.min_words = parameters.min_words
 
     def tune(self, parameters: Parameters) -> None:
         """Judge by other parameters from now on.
@@ -197,7 +198,7 @@ class Judge:
             ParameterError: They name other features.
         """
         self.deduplicator.tune(parameters)
-        self.comparer = Comparer(self.store, self.known, parameters)
+        self._compare_by(parameters)
 
     def note_name(self, page: PageContext, visit: int) -> None:
         """Learn from what a page that was fetched before is called now."""

@@ -222,6 +222,7 @@ class PageContext:
     _unpacked: tuple[Reading, int, Document | None] | None = field(default=None, init=False)
     _packed: tuple[Reading, str | None, str | None] | None = field(default=None, init=False)
     _words: tuple[Document, bytes] | None = field(default=None, init=False)
+    _original: LastCapture | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._sent, self.plain = self.payload, self.reading
@@ -239,6 +240,16 @@ class PageContext:
         """Ids of captures that are never originals of the page."""
         previous, apart_from = self.previous, self.fetched.apart_from
         return apart_from if previous is None else apart_from | {previous.id}
+
+    @property
+    def original(self) -> PageRow | None:
+        """The first kept page of exactly the same bytes, read once while it is current."""
+        held = self._original
+        row = held.row if held is not None and held.is_current else None
+        if row is None or row.payload_digest != self.payload:
+            held = self._original = self.store.find_payload(self.payload)
+            row = None if held is None else held.row
+        return row
 
     def take(self, reading: Reading, rendered: Rendered | None = None) -> None:
         """Take the reading of the answer."""
@@ -357,7 +368,7 @@ def is_enough(page: PageContext, *, elsewhere: bool) -> bool:
         # A row without digest is a file, a noindex page, or a page that must be read once more.
         same = previous.payload_digest == page.payload and previous.text_digest is not None
         return same and page.store.holds_text_of(previous)
-    return elsewhere or page.store.find_payload(page.payload) is not None
+    return elsewhere or page.original is not None
 
 
 def find_original(page: PageContext) -> PageRow | None:
@@ -367,7 +378,7 @@ def find_original(page: PageContext) -> PageRow | None:
     # The same bytes can be a page here and, by another Content-Type, a file there.
     if page.reading.not_html is not None:
         return page.store.find_file(page.payload)
-    return page.store.find_payload(page.payload)
+    return page.original
 
 
 def is_unchanged(page: PageContext) -> bool:

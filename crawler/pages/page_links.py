@@ -138,8 +138,7 @@ class LinkStore:
             self._met.clear()
 
     def __contains__(self, key: bytes) -> bool:
-        row = self._database.read("SELECT 1 FROM links WHERE key = ?", (key,)).fetchone()
-        return row is not None
+        return self._database.value("SELECT 1 FROM links WHERE key = ?", (key,)) is not None
 
     def get(self, key: bytes) -> tuple[tuple[Link, ...], bool] | None:
         """Return the links of a page and whether none may be followed, or None if none are stored.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
 from crawler.pages.page_row import COLUMNS, LastCapture, PageRow, row_of, to_unsigned
@@ -72,7 +72,16 @@ _URLS_AFTER = """
 SELECT id, key, url, depth, verdict, (SELECT referer FROM known WHERE known.key = pages.key)
 FROM pages WHERE id > ? AND latest = 1 ORDER BY id LIMIT 500
 """
-_MAX_ABSENT = 10_000
+_MAX_DIGESTS = 200_000
+"""Hold at most this many keys and digests in memory, some 80 bytes each, four of a page."""
+
+_DIGESTS = f"""
+SELECT key FROM pages
+UNION ALL SELECT payload_digest FROM pages WHERE {_ORIGINALS}
+UNION ALL SELECT visible_digest FROM pages WHERE text IS NOT NULL
+UNION ALL SELECT text_digest FROM pages WHERE text IS NOT NULL
+"""
+"""What captures are found by, from the indexes that find them."""
 
 
 class StoredUrl(NamedTuple):
@@ -93,23 +102,29 @@ class StoredUrl(NamedTuple):
 class PageStore:
     """Reads and writes the table ``pages``, on the one connection of the crawl.
 
+    Args:
+        database: The crawl's database.
+        is_sole: Whether all rows are written through this store, so that it can tell without a look
+            at the table which keys and digests none has. Nearly every page of a first visit is new.
+
     Attributes:
         database: The crawl's database.
         had_pages: Whether an earlier process stored pages.
         insert_sql: The statement that inserts the values of a row.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, is_sole: bool = False) -> None:
         self.database = database
-        row = database.read("SELECT coalesce(max(id), 0) + 1 FROM pages").fetchone()
-        self._next_id = int(row[0])
+        self._next_id = (database.value("SELECT max(id) FROM pages") or 0) + 1
         self._first_own_id = self._next_id
         self._noted_visit = self.last_visit
         checksum = checksum_sql(database.read, "pages", "?{1}")
         self.insert_sql = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))}, {checksum})"
         self._held: WeakValueDictionary[bytes, LastCapture] = WeakValueDictionary()
-        # Columns with digests that no page was found by; each page that is under way has two.
-        self._absent: set[tuple[str, bytes | None]] = set()
+        # All that captures are found by; None where that is not known, or too much to be held.
+        self._digests: set[bytes | None] | None = None
+        if is_sole and 4 * self._next_id <= _MAX_DIGESTS:
+            self._digests = {digest for (digest,) in database.read(_DIGESTS)}
         self.volatile = VolatileSlots(database.read, database.write)
         self.had_pages = self._noted_visit > 0
 
@@ -182,7 +197,7 @@ class PageStore:
         """Return the same as ``previous``, read once for all who hold it, while it is current."""
         held = self._held.get(key)
         if held is None:
-            row = self._row(f"{_SELECT} WHERE key = ? AND latest = 1", (key,))
+            row = self._found("key = ? AND latest = 1", key)
             was_read = row is not None and row.verdict not in WITHOUT_PAGE
             held = self._held[key] = LastCapture(row if was_read else None, row is not None)
         return held
@@ -195,15 +210,27 @@ class PageStore:
         held = self._held.pop(key, None)
         if held is not None:
             held.is_current = False
+        self._note_digests(key)
         if row is not None:
-            self._absent.discard(("payload_digest", row.payload_digest))
-            self._absent.discard(("visible_digest", row.visible_digest))
+            self._note_digests(row.payload_digest, row.visible_digest, row.text_digest)
+
+    def _note_digests(self, *digests: bytes | None) -> None:
+        if self._digests is not None:
+            self._digests.update(digests)
+            if len(self._digests) > _MAX_DIGESTS:
+                self._digests = None
+
+    def _may_have(self, digest: bytes | None) -> bool:
+        """Return whether a capture may have a key or a digest; False is certain."""
+        return digest is not None and (self._digests is None or digest in self._digests)
 
     def note_changes(self) -> None:
-        """Have all that was read looked up again, since rows of any page were changed."""
+        """Have all that was read looked up again, since rows of any page were changed.
+
+        None of them has a digest that no row had before.
+        """
         for key in list(self._held):
             self._note_change(key)
-        self._absent.clear()
 
     def is_held(self, row: PageRow) -> bool:
         """Return whether a capture's text or file is still stored, with it or with its original.
@@ -254,24 +281,22 @@ class PageStore:
         self.note_changes()
 
     def get(self, page_id: int) -> PageRow | None:
-        return self._row(f"{_SELECT} WHERE id = ?", (page_id,))
+        return self._row("id = ?", page_id)
 
-    def find_payload(self, digest: bytes) -> PageRow | None:
-        """Return the first kept page of exactly these bytes."""
-        if ("payload_digest", digest) in self._absent:
-            return None
-        found = self._find_bytes(digest, f"verdict <> '{NOT_HTML}'")
-        return self._noted("payload_digest", digest, found)
+    def find_payload(self, digest: bytes) -> LastCapture | None:
+        """Return the first kept page of exactly these bytes, read once for all who hold it."""
+        row = self._find_bytes(digest, f"verdict <> '{NOT_HTML}'")
+        return None if row is None else self._held.setdefault(row.key, LastCapture(row, True))
 
     def find_file(self, digest: bytes) -> PageRow | None:
         """Return the first file that is no page of exactly these bytes."""
         return self._find_bytes(digest, f"verdict = '{NOT_HTML}'")
 
     def _find_bytes(self, digest: bytes, condition: str) -> PageRow | None:
-        return self._row(
-            f"{_SELECT} WHERE payload_digest = ? AND latest = 1 AND {_ORIGINALS}"
-            f" AND {condition} ORDER BY id LIMIT 1",
-            (digest,),
+        return self._found(
+            f"payload_digest = ? AND latest = 1 AND {_ORIGINALS} AND {condition}"
+            " ORDER BY id LIMIT 1",
+            digest,
         )
 
     def note_depth(self, key: bytes, depth: int) -> None:
@@ -286,11 +311,8 @@ class PageStore:
 
         In a later visit a URL is requested because it is known, and no longer for a link.
         """
-        row = self.database.read(
-            "SELECT metadata FROM pages WHERE key = ? AND latest = 1 AND verdict = ?",
-            (key, FAILED),
-        ).fetchone()
-        return None if row is None else row[0]
+        sql = "SELECT metadata FROM pages WHERE key = ? AND latest = 1 AND verdict = ?"
+        return self.database.value(sql, (key, FAILED))
 
     def has_failed(self, key: bytes, visit: int) -> bool:
         """Return whether a URL gave no page in a visit before."""
@@ -342,9 +364,8 @@ class PageStore:
 
     def find_said(self, digest: bytes) -> PageRow | None:
         """Return a capture with the text of a digest, be it the newest of its page or not."""
-        return self._row(
-            f"{_SELECT} WHERE text_digest = ? AND text IS NOT NULL ORDER BY latest DESC LIMIT 1",
-            (digest,),
+        return self._found(
+            "text_digest = ? AND text IS NOT NULL ORDER BY latest DESC LIMIT 1", digest
         )
 
     def is_of_earlier_process(self, row: PageRow) -> bool:
@@ -353,16 +374,7 @@ class PageStore:
 
     def find_visible(self, digest: bytes) -> PageRow | None:
         """Return the first kept capture with exactly this visible text."""
-        sql = f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL ORDER BY id LIMIT 1"
-        return self._noted("visible_digest", digest, self._row(sql, (digest,)))
-
-    def _noted(self, column: str, digest: bytes, found: PageRow | None) -> PageRow | None:
-        """Note what no page has, until a row with it is stored; return what was found."""
-        if found is None:
-            if len(self._absent) >= _MAX_ABSENT:
-                self._absent.clear()
-            self._absent.add((column, digest))
-        return found
+        return self._found("visible_digest = ? AND text IS NOT NULL ORDER BY id LIMIT 1", digest)
 
     def find_shown(
         self, row: PageRow, *, is_long: bool, exclude: Collection[int]
@@ -374,7 +386,7 @@ class PageStore:
             is_long: Whether the wanted page was judged by its fingerprint.
             exclude: Ids of pages that are not wanted.
         """
-        if ("visible_digest", row.visible_digest) in self._absent:
+        if not self._may_have(row.visible_digest):
             return None
         rows = self.database.read(
             f"{_SELECT} WHERE visible_digest = ? AND text IS NOT NULL AND latest = 1"
@@ -385,6 +397,8 @@ class PageStore:
 
     def find_text(self, digest: bytes, exclude: Collection[int]) -> int | None:
         """Return the id of the first kept capture with this digest of its judged text."""
+        if not self._may_have(digest):
+            return None
         rows = self.database.read(
             "SELECT id FROM pages WHERE text_digest = ? AND latest = 1 AND text IS NOT NULL"
             " ORDER BY id",
@@ -394,12 +408,11 @@ class PageStore:
 
     def text(self, page_id: int) -> bytes | None:
         """Return the text, zstd, of a capture that is its page's newest; None for any other."""
-        found: bytes | None = self._value("text FROM pages WHERE id = ? AND latest = 1", page_id)
-        return found
+        return self.database.value("SELECT text FROM pages WHERE id = ? AND latest = 1", (page_id,))
 
     def url(self, page_id: int | None) -> str | None:
-        found: str | None = self._value("url FROM pages WHERE id = ?", page_id)
-        return found
+        sql = "SELECT url FROM pages WHERE id = ?"
+        return None if page_id is None else self.database.value(sql, (page_id,))
 
     def name(self, page_id: int) -> str:
         """Return what a page is called, packed, with volatile words of its host the same."""
@@ -422,10 +435,9 @@ class PageStore:
         row = self.database.read(sql, (first - 1,)).fetchone()
         return int(row[0]) if first and row else -1
 
-    def _value(self, sql: str, page_id: int | None) -> Any:
-        rows = () if page_id is None else self.database.read(f"SELECT {sql}", (page_id,))
-        return next((value for (value,) in rows), None)
+    def _found(self, condition: str, digest: bytes) -> PageRow | None:
+        return self._row(condition, digest) if self._may_have(digest) else None
 
-    def _row(self, sql: str, parameters: tuple[object, ...]) -> PageRow | None:
-        values = self.database.read(sql, parameters).fetchone()
+    def _row(self, condition: str, value: object) -> PageRow | None:
+        values = self.database.read(f"{_SELECT} WHERE {condition}", (value,)).fetchone()
         return None if values is None else row_of(values)

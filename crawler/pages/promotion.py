@@ -226,6 +226,7 @@ class Promotion:
 
         Complexity: O(groups), once for all of them.
         """
+        self.store.database.settle("url_groups")
         self.store.database.write(
             "UPDATE url_groups SET page = moved.new"
             " FROM (SELECT value ->> 0 AS old, value ->> 1 AS new FROM json_each(?)) AS moved"

@@ -77,9 +77,7 @@ class Elsewhere:
             return self._store.url(row.duplicate_of)
         if row.verdict not in DUPLICATES:
             return None
-        sql = "SELECT url FROM elsewhere WHERE page = ?"
-        found = self._database.read(sql, (row.id,)).fetchone()
-        return None if found is None else str(found[0])
+        return self._database.value("SELECT url FROM elsewhere WHERE page = ?", (row.id,))
 
     def resembled_here(self, resembled: OriginalPage | None) -> int | None:
         """Return the id of the kept page that a text resembles, or None if it is not here."""
@@ -222,7 +220,7 @@ class Asking:
 
     async def _find_copy(self, page: PageContext) -> PageVerdict | None:
         is_new = bool(page.fetched.body) and page.previous is None
-        if not is_new or page.store.find_payload(page.payload) is not None:
+        if not is_new or page.original is not None:
             return None
         found = await self.shared.find_payload(page.payload, _owner(page))
         if found is not None:

@@ -68,7 +68,8 @@ class PageDocuments:
         return self._store.find_text(digest, exclude)
 
     def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
-        row = self._store.find_payload(digest)
+        found = self._store.find_payload(digest)
+        row = None if found is None else found.row
         return None if row is None or row.id in exclude else row.id
 
     def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it

@@ -230,8 +230,7 @@ class KnownUrls:
 
     def moved_to(self, key: bytes) -> str | None:
         """Return where a URL led when it was asked for last; None where it gave a page."""
-        row = self._database.read("SELECT moved_to FROM known WHERE key = ?", (key,)).fetchone()
-        return None if row is None else row[0]
+        return self._database.value("SELECT moved_to FROM known WHERE key = ?", (key,))
 
     def repeated(self, visit: int) -> Iterator[tuple[str, bytes, str]]:
         """Yield key and URL of what was answered alike at several URLs of a visit, and how.
@@ -276,13 +275,11 @@ class KnownUrls:
         return answer is not None and tuple(answer) == (NOT_HTML, row.last_payload_digest)
 
     def __contains__(self, key: bytes) -> bool:
-        row = self._database.read("SELECT 1 FROM known WHERE key = ?", (key,)).fetchone()
-        return row is not None
+        return self._database.value("SELECT 1 FROM known WHERE key = ?", (key,)) is not None
 
     def referer(self, key: bytes) -> str | None:
         """Return the Referer that a URL was asked for with, or None. Complexity: O(log n)."""
-        row = self._database.read("SELECT referer FROM known WHERE key = ?", (key,)).fetchone()
-        return None if row is None else row[0]
+        return self._database.value("SELECT referer FROM known WHERE key = ?", (key,))
 
     def failed(self) -> int:
         """Count the failed URLs that have a row in ``pages``. Complexity: O(URLs)."""

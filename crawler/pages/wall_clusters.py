@@ -210,14 +210,13 @@ class WallClusters:
 
     def replaced_by(self, page_id: int) -> int | None:
         """Return the capture whose place one with the text of a cluster took, or None."""
-        sql = "SELECT replaced FROM wall_pages WHERE page = ?"
-        row = self._database.read(sql, (page_id,)).fetchone()
-        return None if row is None else row[0]
+        return self._database.value("SELECT replaced FROM wall_pages WHERE page = ?", (page_id,))
 
     def has_seed(self, cluster: int) -> bool:
         """Return whether a seed was found to have the text of a cluster."""
-        sql = "SELECT has_seed FROM wall_clusters WHERE id = ?"
-        return bool(self._database.read(sql, (cluster,)).fetchone()[0])
+        return bool(
+            self._database.value("SELECT has_seed FROM wall_clusters WHERE id = ?", (cluster,))
+        )
 
     def note_seed(self, cluster: int) -> None:
         self._database.write("UPDATE wall_clusters SET has_seed = 1 WHERE id = ?", (cluster,))
@@ -252,9 +251,7 @@ class WallClusters:
 
     def cluster_of(self, page_id: int) -> int | None:
         """Return the number of the cluster of a capture, or None."""
-        sql = "SELECT cluster FROM wall_pages WHERE page = ?"
-        row = self._database.read(sql, (page_id,)).fetchone()
-        return None if row is None else int(row[0])
+        return self._database.value("SELECT cluster FROM wall_pages WHERE page = ?", (page_id,))
 
     def make_due(self, cluster: int) -> None:
         """Let all pages of a cluster be due at the next visit."""

@@ -149,6 +149,7 @@ class WallVerdicts:
         texts = {row.id: self._text(row) for row in (*members, *repeating)}
         for row in members:
             self._take(row, wall, texts[row.id])
+        self.store.database.settle("url_groups")
         for sql in _NAME_NONE:
             self.store.database.write(sql, (packed,))
         self.store.note_changes()

@@ -204,9 +204,9 @@ class _Talk:
     def __init__(self, worker: WorkerProcess, job: ReadingTask, options: ReadingOptions) -> None:
         self._worker = worker
         self._job = job
-        self._allowance = Allowance(worker.process, options.timeout_secs)
+        secs = options.timeout_secs
+        self._allowance = Allowance(worker.process, secs, f"took longer than {secs:g} s")
         self._parameters = options.parameters
-        self._too_slow = f"took longer than {options.timeout_secs:g} s"
         #: The reading so far.
         self.reading = Reading(job.url)
         #: Whether the first step is in it.
@@ -249,7 +249,7 @@ class _Talk:
         return self.reading
 
     async def _hear(self) -> Message:
-        answer = await self._worker.hear(self._allowance, self._too_slow)
+        answer = await self._worker.hear(self._allowance)
         if answer[0] == "failed":
             self.is_over = True
             raise _PageFailedError(f"could not be read: {answer[1]}")

@@ -49,10 +49,12 @@ class Allowance:
     Args:
         process: The process of the worker.
         secs: Time that it may use.
+        too_slow: Message of the error where it used that up.
     """
 
-    def __init__(self, process: Forked, secs: float) -> None:
+    def __init__(self, process: Forked, secs: float, too_slow: str) -> None:
         self._process = process
+        self.too_slow = too_slow
         self._left_secs = secs
         self._started = 0.0
         self._used_secs: float | None = None
@@ -115,7 +117,7 @@ class WorkerProcess(asyncio.Protocol):
 
     def __init__(self, options: ReadingOptions) -> None:
         self._options = options
-        self._too_slow: str | None = None
+        self._allowance: Allowance | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._said: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  # closed in end()
         self._transport: asyncio.Transport | None = None
@@ -136,33 +138,30 @@ class WorkerProcess(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         await loop.create_connection(lambda: self, sock=self._connection)
         self.tell(options_to_wire(self._options))
-        allowance = Allowance(self.process, _START_SECS)
-        await self.hear(allowance, f"not ready in {_START_SECS:g} s")
+        await self.hear(Allowance(self.process, _START_SECS, f"not ready in {_START_SECS:g} s"))
 
-    async def hear(self, allowance: Allowance, too_slow: str) -> Message:
+    async def hear(self, allowance: Allowance) -> Message:
         """Wait for a message.
 
         Args:
             allowance: Time of this worker; the worker is killed when it is spent.
-            too_slow: Message of the error in that case.
 
         Raises:
             WorkerDiedError: It died by itself.
             WorkerKilledError: It was killed.
             WorkerTimeoutError: It used up its time.
         """
-        allowance.begin(asyncio.get_running_loop().time())
-        self._await_slice(allowance, too_slow)
-        try:
-            while not self._messages:
-                if self._lost:
-                    raise await self._death()
-                self._waiter = asyncio.get_running_loop().create_future()
-                await self._waiter
-            return self._messages.popleft()
-        finally:
-            if self._timer is not None:
-                self._timer.cancel()
+        loop = asyncio.get_running_loop()
+        allowance.begin(loop.time())
+        self._allowance = allowance
+        if self._timer is None:
+            self._await_slice(allowance)
+        while not self._messages:
+            if self._lost:
+                raise await self._death()
+            self._waiter = loop.create_future()
+            await self._waiter
+        return self._messages.popleft()
 
     def tell(self, message: Message, payload: bytes = b"") -> None:
         if self._transport is not None and not self._lost:
@@ -197,20 +196,22 @@ class WorkerProcess(asyncio.Protocol):
         await self._status()
         self._said.close()
 
-    def _await_slice(self, allowance: Allowance, too_slow: str) -> None:
+    def _await_slice(self, allowance: Allowance) -> None:
+        """Charge the worker after a slice if it is awaited then; one timer does for many pages."""
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(allowance.slice_secs, self._charge, allowance, too_slow)
+        self._timer = loop.call_later(allowance.slice_secs, self._charge)
 
-    def _charge(self, allowance: Allowance, too_slow: str) -> None:
+    def _charge(self) -> None:
+        self._timer, allowance = None, self._allowance
         # A loop that was busy handles the answer and the timer in the same turn.
-        if self._messages:
+        is_awaited = self._waiter is not None and not self._waiter.done()
+        if allowance is None or self._messages or not is_awaited:
             return
         allowance.charge(asyncio.get_running_loop().time())
         if allowance.is_spent:
-            self._too_slow = too_slow
             self.process.kill()
         else:
-            self._await_slice(allowance, too_slow)
+            self._await_slice(allowance)
 
     async def _status(self) -> int:
         """Wait for the worker, which is about to end, and kill it if it does not."""
@@ -224,8 +225,8 @@ class WorkerProcess(asyncio.Protocol):
 
     async def _death(self) -> WorkerDiedError:
         status = await self._status()
-        if self._too_slow is not None:
-            return WorkerTimeoutError(self._too_slow)
+        if self._allowance is not None and self._allowance.is_spent:
+            return WorkerTimeoutError(self._allowance.too_slow)
         if status == OUT_OF_MEMORY:
             limit_mb = self._options.memory_limit_mb
             return WorkerDiedError(f"ran out of memory (limit {limit_mb} MB)")

@@ -47,14 +47,15 @@ MAX_PAGES = 200
 CACHE_KB = 32 * 1024
 
 FILE_NAME = "crawl.db"
+_META = "SELECT value FROM meta WHERE name = ?"
 
 
 class Database:
     """One writer's connection to a crawl's database.
 
-    Writes open a transaction, which ``commit`` ends; ``commit_if_due`` does so at intervals,
+    Writes open a transaction, which ``commit`` ends; ``is_due`` says when,
     because a commit for each page costs more than the page. The functions in ``before_commit``
-    write what their owners have deferred.
+    write what their owners have deferred, those in ``holders`` let go of the rows of a table.
 
     Args:
         folder: The crawl directory, or None for a private temporary database
@@ -69,6 +70,9 @@ class Database:
     or a part of it, while queue and seen set remember all of it. Every later write or commit
     therefore fails too, and the disk keeps the last commit, whole.
 
+    Attributes:
+        failure: The reason why nothing can be written any more, or None.
+
     Raises:
         JobError: The file is not ours, damaged, or cannot be written.
         JobVersionError: It has another schema.
@@ -78,8 +82,9 @@ class Database:
     def __init__(self, folder: Path | None) -> None:
         self.path = folder / FILE_NAME if folder else None
         name = str(self.path) if self.path else ""
-        self._failure: str | None = None
+        self.failure: str | None = None
         self.before_commit: list[Callable[[], None]] = []
+        self.holders: dict[str, Callable[[], None]] = {}
         self._work = 0
         self._checkpoints = None if self.path is None else Checkpoints(self.path)
         try:
@@ -104,14 +109,9 @@ class Database:
             raise
         self._committed_at = time.monotonic()
 
-    @property
-    def failure(self) -> str | None:
-        """The reason why nothing can be written any more, or None."""
-        return self._failure
-
     def fail(self, reason: str) -> None:
         """Refuse every later write; the first reason given stays."""
-        self._failure = self._failure or reason
+        self.failure = self.failure or reason
 
     def _prepare(self) -> None:
         execute = self._connection.execute
@@ -139,19 +139,32 @@ class Database:
         """Run a query; it sees the uncommitted writes of this connection."""
         return self._connection.execute(sql, parameters)
 
+    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any | None:
+        """Return the first value of a query's first row; None where there is no row."""
+        row = self._connection.execute(sql, parameters).fetchone()
+        return None if row is None else row[0]
+
     def write(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run a statement inside the open transaction, opening one where there is none."""
         try:
-            if self._failure is not None or not self._connection.in_transaction:
+            if self.failure is not None or not self._connection.in_transaction:
                 self._begin()
             return self._connection.execute(sql, parameters)
         except sqlite3.Error as error:
             self._give_up(error)
 
+    def settle(self, table: str) -> None:
+        """Have rows of a table that are held in memory written, and read anew afterwards.
+
+        Call it before a statement that reads or changes the rows of another part.
+        """
+        if table in self.holders:
+            self.holders[table]()
+
     def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
         """Run a statement once a row in the open transaction; return how many rows it changed."""
         try:
-            if self._failure is not None or not self._connection.in_transaction:
+            if self.failure is not None or not self._connection.in_transaction:
                 self._begin()
             return self._connection.executemany(sql, rows).rowcount
         except sqlite3.Error as error:
@@ -166,8 +179,8 @@ class Database:
         self._connection.execute("BEGIN IMMEDIATE")
 
     def _check(self) -> None:
-        if self._failure is not None:
-            raise CrawlStorageError(self._failure)
+        if self.failure is not None:
+            raise CrawlStorageError(self.failure)
 
     def _give_up(self, error: sqlite3.Error) -> NoReturn:
         """Refuse every later write, and raise."""
@@ -175,8 +188,8 @@ class Database:
             error, sqlite3.ProgrammingError
         ):  # our own mistake, such as a closed database
             raise error
-        self._failure = f"{self.path or 'crawl.db'}: cannot be written: {error}"
-        raise CrawlStorageError(self._failure) from error
+        self.failure = f"{self.path or 'crawl.db'}: cannot be written: {error}"
+        raise CrawlStorageError(self.failure) from error
 
     def empty(self, table: str) -> None:
         """Delete all rows of a table, with next to nothing in the log.
@@ -219,8 +232,8 @@ class Database:
         """Count finished pages, whose work is lost if the process dies before the next commit."""
         self._work += pages
 
-    def commit_if_due(self, *, is_half_done: bool = False) -> bool:
-        """Commit if the last commit is long enough ago; return whether it did.
+    def is_due(self, *, is_half_done: bool = False) -> bool:
+        """Return whether the last commit is so long ago that it is time for another one.
 
         Args:
             is_half_done: A page is stored without its links, or it is not acknowledged: the
@@ -229,13 +242,10 @@ class Database:
         age_secs = time.monotonic() - self._committed_at
         wait_secs = COMMIT_AT_LATEST_SECS if is_half_done else COMMIT_AFTER_SECS
         is_much = self._work >= COMMIT_PAGES and age_secs >= COMMIT_APART_SECS
-        if not is_much and age_secs < wait_secs and self._work < MAX_PAGES:
-            return False
-        self.commit()
-        return True
+        return is_much or age_secs >= wait_secs or self._work >= MAX_PAGES
 
     def meta(self, name: str) -> str | None:
-        return meta_of(self.read, name)
+        return self.value(_META, (name,))
 
     def set_meta(self, name: str, value: str) -> None:
         self.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
@@ -246,7 +256,7 @@ class Database:
         After a failure nothing is committed, and what was not is rolled back.
         """
         try:
-            if self._failure is None:
+            if self.failure is None:
                 self.commit()
         except sqlite3.ProgrammingError:  # closed before
             return
@@ -258,7 +268,7 @@ class Database:
 
 def meta_of(read: Callable[..., sqlite3.Cursor], name: str) -> str | None:
     """Return a value of ``meta``, given what runs a query; None where there is none."""
-    row = read("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    row = read(_META, (name,)).fetchone()
     return None if row is None else str(row[0])
 
 
@@ -268,10 +278,7 @@ def check_schema(connection: sqlite3.Connection, path: Path | None) -> None:
     Raises:
         JobVersionError: The version is another one than ours.
     """
-    row = connection.execute(
-        "SELECT value FROM meta WHERE name = ?", (meta_names.SCHEMA,)
-    ).fetchone()
-    found = row[0] if row else "none"
+    found = meta_of(connection.execute, meta_names.SCHEMA) or "none"
     if found != str(SCHEMA_VERSION):
         raise JobVersionError(
             f"{path}: schema {SCHEMA_VERSION} expected, got {found}; "

@@ -321,7 +321,7 @@ class Regrouping:
             for rows in self._slices(host, SKIPPED):
                 skips, wanted = self._look_again(host, rows)
                 self._skipped.explain(skips)
-                self._skipped.put_back(host, wanted)
+                self._skipped.put_back((host, number) for number in wanted)
                 yield
 
     def _look_again(self, host: int, rows: list[StandingRequest]) -> tuple[_Skips, list[int]]:

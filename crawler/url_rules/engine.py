@@ -142,7 +142,7 @@ class UrlRules:
             self._validation.note_change()
             self._state.queue.push_skipped(new, admitted)
             if admitted.rule > 0:
-                self._shorter += self._state.skipped.standing_deeper(admitted.group, new.depth)
+                self._shorter += self._state.nearer(admitted.group, new.depth)
             return False
         self._state.queue.push(new._replace(is_fixed=is_fixed or admitted == TRY))
         return True
@@ -154,7 +154,11 @@ class UrlRules:
         has room, the regrouping can wait too: all of it at once may take long. Requests of kinds
         whose pages are seldom new wait for it, since they may be those that it sets aside.
         """
-        if self.regrouping.is_pending and len(self._state.queue) and not self._has_usual:
+        if (
+            self.regrouping.is_pending
+            and len(self._state.queue)
+            and not self._state.queue.has_urgent(0)
+        ):
             self.regroup_some()
             self.is_busy = True
             return None
@@ -164,10 +168,6 @@ class UrlRules:
             queued = self._late.lease(load)
         self.is_busy = queued is None and (self._late.is_passing or self._may_put_back)
         return queued
-
-    @property
-    def _has_usual(self) -> bool:
-        return self._state.queue.has_urgent(0)
 
     @property
     def _may_put_back(self) -> bool:
@@ -232,7 +232,7 @@ class UrlRules:
         """Let the request that stands for a skipped one be as near to a seed as that one is met."""
         group = self._state.skipped.group_of(key)
         if group is not None:
-            self._shorter += self._state.skipped.standing_deeper(group, depth)
+            self._shorter += self._state.nearer(group, depth)
 
     def observe(
         self,

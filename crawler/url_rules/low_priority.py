@@ -282,7 +282,7 @@ class LateRequests:
         queued = None
         while len(passed) < MAX_PASSED:
             queued = self._queue.lease(load)
-            if queued is None or not self._is_late(queued):
+            if queued is None or not (self._is_of_late_cluster(queued) or self._can_wait(queued)):
                 break
             passed.append(queued)
         self._pass_over(passed)
@@ -290,9 +290,6 @@ class LateRequests:
         found = None if is_full else queued
         self.is_passing = found is None and bool(passed) and len(self._queue) > 0
         return found
-
-    def _is_late(self, queued: QueuedRequest) -> bool:
-        return self._is_of_late_cluster(queued) or self._can_wait(queued)
 
     def _can_wait(self, queued: QueuedRequest) -> bool:
         address = self._addresses.learnable(queued.url) if not queued.priority else None

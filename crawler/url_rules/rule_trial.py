@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from crawler.pages.page_row import PageRow
-    from crawler.url_rules.learned_rule import Part
+    from crawler.url_rules.learned_rule import Form, Part
     from crawler.url_rules.learning.evidence import Evidence, PageContent
     from crawler.url_rules.learning.hypothesis import Hypothesis, Refuted, RulePart
     from crawler.url_rules.learning.proposals import Proposal
@@ -190,7 +190,8 @@ class RuleTrial:
         if known.visit != visit:  # it may have changed since
             return None
         agrees = agreement(known.content, content)
-        url = None if agrees is None else self._url_of(known.content.page)
+        sql = "SELECT url FROM pages WHERE id = ?"
+        url = None if agrees is None else self._state.database.value(sql, (known.content.page,))
         other = None if url is None else self._state.addresses.learnable(url)
         if agrees is None or url is None or other is None or other == address:
             return None
@@ -271,14 +272,12 @@ class RuleTrial:
 
     def _ask_each_form(self, address: Address) -> None:
         """Fetch a page in every form: one of several rules is wrong about it, or all are."""
-        forms = set()
-        for number, host, url in self._state.skipped.of_group(self._rules.apply(address).digest()):
+        forms: dict[Form | None, tuple[int, int]] = {}
+        for host, number, url in self._state.skipped.of_group(self._rules.apply(address).digest()):
             other = self._state.addresses.learnable(url)
             form = None if other is None else self._rules.form(other)
-            if form not in forms:
-                forms.add(form)
-                self._state.skipped.fix(host, [number])
-                self._state.skipped.put_back(host, [number])
+            forms.setdefault(form, (host, number))
+        self._state.skipped.put_back(forms.values(), for_good=True)
 
     def _about_the_same(self, rule: LearnedRule, address: Address) -> list[LearnedRule]:
         """Return the rules about other values of an argument: they may be wrong there too."""
@@ -326,10 +325,6 @@ class RuleTrial:
         place = AddressInContext.of(self._rules.seen_by(rule, address))
         pattern = self._learner.pattern_of(place.address)
         return rule.context.at(place, pattern, about(rule.transform))
-
-    def _url_of(self, page: int) -> str | None:
-        row = self._state.database.read("SELECT url FROM pages WHERE id = ?", (page,)).fetchone()
-        return None if row is None else str(row[0])
 
     def let_go(self, proposal: Proposal, status: RuleStatus, reason: str) -> None:
         """End a rule that was found wrong elsewhere, or that a better one covers there."""

@@ -19,7 +19,7 @@ from crawler.storage.states import (
 from crawler.url_rules.learned_rule import NOT_EXAMINED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from crawler.frontier.queue import RequestQueue
     from crawler.storage.database import Database
@@ -86,7 +86,7 @@ WHERE requests.state = {SKIPPED} AND requests.rule > 0
 
 _MAX_OF_GROUP = 200
 _OF_GROUP = (
-    "SELECT id, host, url FROM requests"  # noqa: S608
+    "SELECT host, id, url FROM requests"  # noqa: S608
     f" WHERE state = {SKIPPED} AND group_digest = ? LIMIT ?"
 )
 
@@ -103,10 +103,7 @@ FROM slice LEFT JOIN url_groups ON url_groups.group_digest = slice.group_digest
 LEFT JOIN requests AS standing ON standing.key = url_groups.key
 ORDER BY slice.group_digest, slice.id
 """  # noqa: S608
-_DEEPER = (
-    "SELECT url FROM url_groups JOIN requests ON requests.key = url_groups.key"
-    " WHERE url_groups.group_digest = ? AND depth > ?"
-)
+_DEEPER = "SELECT url FROM requests WHERE key = ? AND depth > ?"
 
 _SKIP = f"UPDATE requests SET state = {SKIPPED}, rule = ?, group_digest = ? WHERE id = ?"  # noqa: S608
 _SET_ASIDE = f"{_SKIP} AND state = {WAITING}"
@@ -124,6 +121,7 @@ _PUT_ALL_BACK = (
     f" WHERE state = {SKIPPED}"
 )
 _PUT_BACK = f"{_PUT_ALL_BACK} AND id = ?"
+_PUT_BACK_FOR_GOOD = _PUT_BACK.replace("SET", "SET fixed = 1,", 1)
 _OF_RULE = f"SELECT host, id FROM requests WHERE state = {SKIPPED} AND rule = ? ORDER BY host"  # noqa: S608
 
 _COLUMNS = "id, key, url, fixed, rule, group_digest"
@@ -174,8 +172,7 @@ class SkippedRequests:
         return dict(self._database.read(COUNTS).fetchall())
 
     def url(self, key: bytes) -> str | None:
-        row = self._database.read("SELECT url FROM requests WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+        return self._database.value("SELECT url FROM requests WHERE key = ?", (key,))
 
     def set_aside(self, host: int, skips: Sequence[tuple[int, Skip]]) -> None:
         """Set waiting requests of a host aside, so that they are not made."""
@@ -227,14 +224,22 @@ class SkippedRequests:
             _EXPLAIN, [(skip.rule, skip.group, number) for number, skip in skips]
         )
 
-    def put_back(self, host: int, ids: Sequence[int]) -> None:
-        if not ids:
-            return
-        changed = self._queue.change(host, _PUT_BACK, [(number,) for number in ids])
-        self._queue.count(changed)
+    def put_back(self, requests: Iterable[tuple[int, int]], *, for_good: bool = False) -> None:
+        """Let skipped requests wait again, given by their hosts and numbers.
+
+        Args:
+            requests: The requests.
+            for_good: Whether no rule may skip them from now on.
+        """
+        hosts: dict[int, list[tuple[int]]] = {}
+        for host, number in requests:
+            hosts.setdefault(host, []).append((number,))
+        for host, ids in hosts.items():
+            sql = _PUT_BACK_FOR_GOOD if for_good else _PUT_BACK
+            self._queue.count(self._queue.change(host, sql, ids))
 
     def of_group(self, group: bytes) -> list[tuple[int, int, str]]:
-        """Return number, host and URL of the first requests that are skipped at an address."""
+        """Return host, number and URL of the first requests that are skipped at an address."""
         self._queue.write()
         return self._database.read(_OF_GROUP, (group, _MAX_OF_GROUP)).fetchall()
 
@@ -247,12 +252,10 @@ class SkippedRequests:
         return self._put_back_for_good("key = ?", key)
 
     def _put_back_for_good(self, which: str, value: bytes) -> bool:
-        sql = f"SELECT id, host FROM requests WHERE {which} AND state = {SKIPPED} LIMIT 1"  # noqa: S608
-        row = self._database.read(sql, (value,)).fetchone()
-        if row is not None:
-            self.fix(row[1], [row[0]])
-            self.put_back(row[1], [row[0]])
-        return row is not None
+        sql = f"SELECT host, id FROM requests WHERE {which} AND state = {SKIPPED} LIMIT 1"  # noqa: S608
+        rows = self._database.read(sql, (value,)).fetchall()
+        self.put_back(rows, for_good=True)
+        return bool(rows)
 
     def nearer_than_standing(
         self, after: tuple[bytes, int], most: int
@@ -272,17 +275,18 @@ class SkippedRequests:
 
         Complexity: O(most * log requests).
         """
+        self._database.settle("url_groups")
         rows = self._database.read(_DEPTHS, (*after, most)).fetchall()
         nearer = [(url, depth) for *_, is_nearer, url, depth in rows if is_nearer]
         return nearer, (rows[-1][0], rows[-1][1]) if len(rows) == most else None
 
-    def standing_deeper(self, group: bytes, depth: int) -> list[tuple[str, int]]:
-        """Return the URL of the request that stands for an address, if it is deeper than this.
+    def deeper(self, key: bytes, depth: int) -> list[tuple[str, int]]:
+        """Return the URL of a request, given by its fingerprint, if it is deeper than this.
 
         Complexity: O(log requests).
         """
-        row = self._database.read(_DEEPER, (group, depth)).fetchone()
-        return [] if row is None else [(row[0], depth)]
+        url = self._database.value(_DEEPER, (key, depth))
+        return [] if url is None else [(url, depth)]
 
     def group_of(self, key: bytes) -> bytes | None:
         """Return the address of a request that a rule skips; None of any other."""
@@ -290,8 +294,7 @@ class SkippedRequests:
             "SELECT group_digest FROM requests"  # noqa: S608
             f" WHERE key = ? AND state = {SKIPPED} AND rule > 0"
         )
-        row = self._database.read(sql, (key,)).fetchone()
-        return None if row is None else bytes(row[0])
+        return self._database.value(sql, (key,))
 
     def are_settled(self) -> bool:
         """Return whether a rule that was tried to the end skips each of the requests."""
@@ -303,17 +306,14 @@ class SkippedRequests:
         They are sorted by the digests of their addresses, so in random order.
         """
         self._queue.write()
+        self._database.settle("url_groups")
         rows = self._database.read(_CANDIDATES, (*after, most)).fetchall()
         return [SkippedCandidate(*row) for row in rows]
 
     def put_back_rule(self, rule: int) -> int:
         """Let all requests that a rule skipped wait again; return how many."""
         rows = self._database.read(_OF_RULE, (rule,)).fetchall()
-        hosts: dict[int, list[int]] = {}
-        for host, number in rows:
-            hosts.setdefault(host, []).append(number)
-        for host, ids in hosts.items():
-            self.put_back(host, ids)
+        self.put_back(rows)
         return len(rows)
 
     def put_all_back(self) -> int:

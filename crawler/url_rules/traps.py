@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -85,20 +86,18 @@ MAX_CLUSTERS = 20_000
 
 _NUMBER = re.compile(r"-?\d+")
 
-_COLUMNS = "fetched, new, barren, met, recent, state, reason, counted, deepest"
-_READ = f"SELECT id, name, {_COLUMNS} FROM url_clusters WHERE name = ?"  # noqa: S608
-_WRITE = f"UPDATE url_clusters SET {_COLUMNS.replace(',', ' = ?,')} = ? WHERE id = ?"  # noqa: S608
+_COLUMNS = "id, name, fetched, new, barren, met, recent, state, reason, counted, deepest"
+_MARKS = ", ".join("?" * len(_COLUMNS.split(", ")))
+_SELECT = f"SELECT {_COLUMNS} FROM url_clusters"  # noqa: S608
+_WRITE = f"INSERT OR REPLACE INTO url_clusters ({_COLUMNS}) VALUES ({_MARKS})"  # noqa: S608
 _stored_part = attrgetter(*_COLUMNS.split(", "))
 
 _ENDING = f"""
 state = '{CLOSED}'
 AND (barren < {LONG} OR met * iif(counted, {PAGES_A_DEEPER_LINK}, {PAGES_A_LINK}) < barren)
 """
-_REOPENED = f"""
-SELECT id FROM url_clusters
-WHERE {_ENDING} AND (?1 = 0 OR fetched < ?1) AND reason IS NOT '{_WALLED}'
-"""  # noqa: S608
 _REOPEN = f"UPDATE url_clusters SET state = '{OPEN}', reason = NULL WHERE {_ENDING}"  # noqa: S608
+_REOPENED = f"{_REOPEN} AND (?1 = 0 OR fetched < ?1) AND reason IS NOT '{_WALLED}' RETURNING id"
 
 
 @dataclass(slots=True)
@@ -226,24 +225,25 @@ class UrlTraps:
         self._database = database
         self._budget = budget
         self._names = ClusterNames()
-        self._clusters: dict[str, UrlCluster] = {}
         self._changed: dict[int, UrlCluster] = {}
         self._hosts: set[str] = set()
-        self.reopened = self._reopen()
+        reopened = database.write(_REOPENED, (budget,)).fetchall()
+        self.reopened = [number for (number,) in reopened]
+        self._load()
+        self._numbers = count((database.value("SELECT max(id) FROM url_clusters") or 0) + 1)
         rows = database.read("SELECT name, state FROM url_clusters WHERE state != ?", (OPEN,))
         for name, _ in rows.fetchall():
             self._names.remember(name)
             self._hosts.add(name.partition("/")[0])
         database.before_commit.append(self._save)
 
-    def _reopen(self) -> list[int]:
-        """Open clusters that a smaller budget than the present one closed; return their numbers."""
-        rows = self._database.read(_REOPENED, (self._budget,)).fetchall()
-        self._database.write_many(
-            "UPDATE url_clusters SET state = ?, reason = NULL WHERE id = ?",
-            [(OPEN, number) for (number,) in rows],
-        )
-        return [number for (number,) in rows]
+    def _load(self) -> None:
+        """Read the clusters that were met last into memory, all of them where they are few."""
+        rows = self._database.read(
+            f"{_SELECT} ORDER BY id DESC LIMIT ?", (MAX_CLUSTERS,)
+        ).fetchall()
+        self._clusters = {row[1]: UrlCluster(*row) for row in reversed(rows)}
+        self._are_all_held = len(rows) < MAX_CLUSTERS
 
     def __bool__(self) -> bool:
         return bool(self._hosts)
@@ -259,20 +259,15 @@ class UrlTraps:
         self._clusters[name] = cluster
         if len(self._clusters) > MAX_CLUSTERS:
             self._save()
+            self._are_all_held = False
             del self._clusters[next(iter(self._clusters))]
         return cluster
 
     def _stored(self, name: str) -> UrlCluster:
-        row = self._database.read(_READ, (name,)).fetchone()
-        if row is not None:
-            return UrlCluster(*row)
-        cursor = self._database.write(
-            "INSERT INTO url_clusters"
-            " (name, fetched, new, barren, met, counted, deepest, recent, state)"
-            " VALUES (?, 0, 0, 0, 0, 0, 0, 0, ?)",
-            (name, OPEN),
-        )
-        return UrlCluster(int(cursor.lastrowid or 0), name)
+        row = None
+        if not self._are_all_held:
+            row = self._database.read(f"{_SELECT} WHERE name = ?", (name,)).fetchone()
+        return UrlCluster(next(self._numbers), name) if row is None else UrlCluster(*row)
 
     def note(
         self,
@@ -328,10 +323,8 @@ class UrlTraps:
         walls = cluster.walls + 1 if cluster.original == original else 1
         cluster.original = original
         is_asked = walls % MIN_WALLS == 0 or (walls == 1 and cluster.is_walled)
-        return walls if not is_asked or self._is_of_wall(original) else 0
-
-    def _is_of_wall(self, page_id: int) -> bool:
-        return self._database.read(_KIND_OF_WALL, (page_id,)).fetchone() is not None
+        is_wall = not is_asked or self._database.value(_KIND_OF_WALL, (original,)) is not None
+        return walls if is_wall else 0
 
     def note_led(self, address: Address, verdict: str, original: int | None) -> str | None:
         """Take a redirect into account as ``note`` does a page, where it leads to walls, or did."""
@@ -380,12 +373,12 @@ class UrlTraps:
         one.
         """
         self._save()
-        self._clusters.clear()
         self._database.write("UPDATE url_clusters SET fetched = 0, new = 0")
         self._database.write(_REOPEN)
+        self._load()
 
     def _save(self) -> None:
-        rows = [(*_stored_part(cluster), cluster.id) for cluster in self._changed.values()]
+        rows = list(map(_stored_part, self._changed.values()))
         self._changed.clear()
         if rows:
             self._database.write_many(_WRITE, rows)

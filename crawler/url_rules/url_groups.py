@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import xxhash
 
@@ -23,11 +24,19 @@ if TYPE_CHECKING:
 MAX_TRIES = 3
 """Fetch at most this many further URLs of a page where the first gave no page."""
 
+_GET = (
+    "SELECT host, key, words, kept, similarity, page, links, visit, tries, explored, tested"
+    " FROM url_groups WHERE group_digest = ?"
+)
+_PUT = "INSERT OR REPLACE INTO url_groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_NO_CONTENT = (None,) * 5
+
 
 class UrlGroup(NamedTuple):
-    """An address after the rules.
+    """An address after the rules: a row of ``url_groups`` behind its digest.
 
     Attributes:
+        host: The number of its line in the queue.
         key: Request fingerprint of the request that stands for it.
         content: The content of its page; None before a page with a text was fetched.
         visit: The visit of that fetch; without content, of the last request that gave no page.
@@ -37,89 +46,129 @@ class UrlGroup(NamedTuple):
             where it was fetched under one.
     """
 
+    host: int
     key: bytes
-    content: PageContent | None
-    visit: int | None
-    tries: int
-    is_explored: bool
-    tested: str
+    content: PageContent | None = None
+    visit: int | None = None
+    tries: int = 0
+    is_explored: bool = False
+    tested: str = ""
 
     @property
     def wants_another(self) -> bool:
         """Whether the request gave no page, and another URL of the address may."""
         return self.content is None and self.visit is not None and self.tries < MAX_TRIES
 
+    @property
+    def row(self) -> tuple[object, ...]:
+        """The columns of ``url_groups`` behind the digest."""
+        said = _NO_CONTENT if self.content is None else self.content[:5]
+        return (*self[:2], *said, *self[3:])
+
 
 class UrlGroups:
-    """The table ``url_groups``: addresses that were queued or fetched while rules were learned."""
+    """The table ``url_groups``: addresses that were queued or fetched while rules were learned.
 
-    def __init__(self, database: Database) -> None:
+    Each page asks for its address several times and changes it twice. Those that were met lately
+    are in memory, and what changed is written before the next commit, with the pages that it is of.
+
+    Args:
+        max_held: Keep at most this many addresses in memory, some 600 bytes each.
+    """
+
+    def __init__(self, database: Database, max_held: int = 20_000) -> None:
         self._database = database
+        self._max_held = max_held
+        # None: an address that the table has, to be read from there.
+        self._held: dict[bytes, UrlGroup | None] = {}
+        self._changed: dict[bytes, UrlGroup] = {}
+        self._are_all_held = database.read("SELECT 1 FROM url_groups LIMIT 1").fetchone() is None
+        database.before_commit.append(self.write)
+        database.holders["url_groups"] = self._let_go
 
     def get(self, group: bytes) -> UrlGroup | None:
         """Return the stored address with a digest, taken after the rules; None if unknown."""
-        row = self._database.read(
-            "SELECT key, words, kept, similarity, page, links, visit, tries, explored,"
-            " tested FROM url_groups"
-            " WHERE group_digest = ?",
-            (group,),
-        ).fetchone()
+        held = self._held.get(group)
+        if held is not None or (self._are_all_held and group not in self._held):
+            return held
+        row = self._database.read(_GET, (group,)).fetchone()
         if row is None:
             return None
-        content = None if row[1] is None else PageContent(*row[1:6])
-        return UrlGroup(row[0], content, row[6], row[7], bool(row[8]), row[9])
+        host, key, *said, visit, tries, is_explored, tested = row
+        content = None if said[0] is None else PageContent(*said)
+        return UrlGroup(host, key, content, visit, tries, bool(is_explored), tested)
+
+    def _put(self, group: bytes, known: UrlGroup) -> None:
+        if len(self._held) >= self._max_held:
+            self.write()
+            self._are_all_held = False
+            for oldest in list(islice(self._held, self._max_held // 2)):
+                del self._held[oldest]
+        self._held[group] = self._changed[group] = known
+
+    def write(self) -> None:
+        if self._changed:
+            changed = sorted(self._changed.items())
+            self._changed.clear()
+            self._database.write_many(_PUT, [(group, *known.row) for group, known in changed])
+
+    def _let_go(self) -> None:
+        self.write()
+        self._held = dict.fromkeys(self._held)
 
     def claim(self, group: bytes, host: int, key: bytes) -> None:
         """Let a request stand for an address that has none yet."""
-        self._database.write(
-            "INSERT OR IGNORE INTO url_groups (group_digest, host, key, tries, explored, tested)"
-            " VALUES (?, ?, ?, 0, 0, '')",
-            (group, host, key),
-        )
+        if self.get(group) is None:
+            self._put(group, UrlGroup(host, key))
 
     def stand(self, group: bytes, key: bytes) -> None:
-        self._database.write("UPDATE url_groups SET key = ? WHERE group_digest = ?", (key, group))
+        self._change(group, key=key)
 
     def note(self, group: bytes, host: int, key: bytes, content: PageContent, visit: int) -> None:
         """Store the content found at an address; the request that stands for it stays."""
-        self._database.write(
-            "INSERT INTO url_groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')"
-            " ON CONFLICT (group_digest) DO UPDATE"
-            " SET words = excluded.words, kept = excluded.kept, similarity = excluded.similarity,"
-            " page = excluded.page, links = excluded.links, visit = excluded.visit",
-            (group, host, key, *content[:5], visit),
-        )
+        known = self.get(group) or UrlGroup(host, key)
+        content = PageContent(*content[:5])  # what the table has of it
+        self._put(group, known._replace(content=content, visit=visit))
 
     def note_failure(self, group: bytes, visit: int) -> None:
         """Note that a request for an address gave no page, where none gave one before."""
-        self._database.write(
-            "UPDATE url_groups SET visit = ? WHERE group_digest = ? AND words IS NULL",
-            (visit, group),
-        )
+        known = self.get(group)
+        if known is not None and known.content is None:
+            self._put(group, known._replace(visit=visit))
 
     def note_try(self, group: bytes) -> None:
         """Note that another URL of an address is tried, with no result yet."""
-        self._database.write(
-            "UPDATE url_groups SET tries = tries + 1, visit = NULL"
-            " WHERE group_digest = ? AND words IS NULL",
-            (group,),
-        )
+        known = self.get(group)
+        if known is not None and known.content is None:
+            self._put(group, known._replace(tries=known.tries + 1, visit=None))
 
     def mark_explored(self, group: bytes) -> None:
         """Note that a second URL of an address is fetched on purpose."""
-        self._database.write("UPDATE url_groups SET explored = 1 WHERE group_digest = ?", (group,))
+        self._change(group, is_explored=True)
 
     def note_tested(self, group: bytes, forms: Iterable[Form]) -> None:
         """Note the forms of an address's URLs that led to one text."""
-        self._database.write(
-            "UPDATE url_groups SET tested = ? WHERE group_digest = ?", (forms_json(forms), group)
-        )
+        self._change(group, tested=forms_json(forms))
+
+    def _change(self, group: bytes, **changed: Any) -> None:
+        known = self.get(group)
+        if known is not None:
+            self._put(group, known._replace(**changed))
 
     def clear(self) -> None:
+        self._held.clear()
+        self._changed.clear()
+        self._are_all_held = True
         self._database.empty("url_groups")
 
     def forget(self, host: int) -> None:
         """Remove a host's addresses, whose digests have become invalid."""
+        self.write()
+        self._held = {
+            group: known
+            for group, known in self._held.items()
+            if known is None or known.host != host
+        }
         self._database.write("DELETE FROM url_groups WHERE host = ?", (host,))
 
 

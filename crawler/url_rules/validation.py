@@ -273,14 +273,15 @@ class Validation:
         ]
         trials = [trial for trial in trials if trial.proofs]
         trials.sort(key=lambda trial: (-len(trial.proofs), _draw(trial)))
-        tried = 0
+        tried = []
         for trial in trials:
             if trial.request.group in self._groups:
                 continue
             if any(self._lacks(rule, proof) > 0 for rule, proof in trial.proofs):
                 self._groups.add(trial.request.group)
-                self._make(trial)
-                tried += 1
+                self._count(trial)
+                tried.append((trial.request.host, trial.request.id))
+        self._state.skipped.put_back(tried, for_good=True)
         self._groups.intersection_update([candidates[-1].group])
         return bool(tried)
 
@@ -347,11 +348,9 @@ class Validation:
         names = about(rule.transform)
         return sum(isinstance(one, ReplaceValues) and about(one) == names for one in all_of_host)
 
-    def _make(self, trial: _Trial) -> None:
+    def _count(self, trial: _Trial) -> None:
         request = trial.request
         self._state.groups.mark_explored(request.group)
-        self._state.skipped.fix(request.host, [request.id])
-        self._state.skipped.put_back(request.host, [request.id])
         for rule, proof in trial.proofs:
             rule.note_proof(proof)
             rule.asked[proof] += 1

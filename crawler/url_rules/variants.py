@@ -248,16 +248,12 @@ class Variants:
         self._firsts[page] = url
 
     def is_known(self, key: bytes) -> bool:
-        row = self._database.read("SELECT 1 FROM variants WHERE key = ?", (key,)).fetchone()
-        return row is not None
+        return self._database.value("SELECT 1 FROM variants WHERE key = ?", (key,)) is not None
 
     def count_skipped(self, page: bytes, rules: Sequence[str]) -> int:
         """Return how many variants of a page some rules skip."""
-        row = self._database.read(
-            f"SELECT count(*) FROM variants WHERE page = ? AND state = {SKIPPED} AND rules = ?",  # noqa: S608
-            (page, ",".join(rules)),
-        ).fetchone()
-        return int(row[0])
+        sql = f"SELECT count(*) FROM variants WHERE page = ? AND state = {SKIPPED} AND rules = ?"  # noqa: S608
+        return self._database.value(sql, (page, ",".join(rules))) or 0
 
     def put(self, variant: Variant, priority: int, request: bytes) -> None:
         key, page, standing, host, rules, url, state = variant

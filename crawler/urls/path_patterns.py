@@ -122,9 +122,15 @@ class HostPatterns:
         self._domain = lru_cache(4096)(domain)
         self._numbered = numbered
         self._names: dict[tuple[str, ...], set[str]] = {}
+        self._last: tuple[str, str] | None = None
 
     def __call__(self, host: str) -> str:
         """Return the kind of a host, given with its port where that is not the usual one."""
+        if self._last is None or self._last[0] != host:  # else nothing was met since
+            self._last = host, self._kind_of(host)
+        return self._last[1]
+
+    def _kind_of(self, host: str) -> str:
         name, port = _split_port(host)
         domain = self._domain(name)
         below = name.removesuffix(domain).rstrip(".") if domain else ""
@@ -149,6 +155,7 @@ class HostPatterns:
 
     def remember(self, kind: str) -> None:
         """Restore a kind that an earlier process found, so that the same parts vary."""
+        self._last = None
         name, port = kind, ""
         if kind.endswith((f":{ANY}", f":{self._numbered}")):
             name, _, port = kind.rpartition(":")

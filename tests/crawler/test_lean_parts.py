@@ -11,7 +11,7 @@ from pydispatch import dispatcher
 from scrapy import Request, Spider, signals
 from scrapy.core.downloader import Downloader
 from scrapy.exceptions import DropItem
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import Headers, HtmlResponse, Response
 from scrapy.logformatter import LogFormatter
 from scrapy.signalmanager import SignalManager
 from scrapy.spidermiddlewares.depth import DepthMiddleware
@@ -178,6 +178,29 @@ def test_a_signal_is_sent_to_those_who_hear_it(sender: str, signal: Any) -> None
     assert sent == [[(hear, "A")], [(hear, "A")]]
     assert ours.send_catch_log(signals.headers_received, request="b") == []
     assert heard == ["a", "a"]
+
+
+def test_a_signal_whose_handlers_may_be_awaited_is_sent_where_it_is_heard() -> None:
+    ours, begun = HeardSignals(get_crawler()), list[int]()
+
+    async def hear(request: str) -> str:
+        begun.append(len(asyncio.all_tasks()))
+        return request.upper()
+
+    async def main() -> list[list[tuple[Any, Any]]]:
+        nobody = await ours.send_catch_log_async(signals.headers_received, request="nobody")
+        ours.connect(hear, signals.headers_received)
+        return [nobody, await ours.send_catch_log_async(signals.headers_received, request="a")]
+
+    assert asyncio.run(main()) == [[], [(hear, "A")]]
+    assert begun == [2]
+
+
+@pytest.mark.parametrize("name", ["content-type", b"CONTENT-TYPE", "Content-Type", "x-Ünknown"])
+def test_headers_are_found_by_any_spelling_of_their_names(name: str | bytes) -> None:
+    headers = Headers({name: "a"})
+    assert headers.get(name.swapcase()) == b"a"
+    assert list(headers) == [name.title() if isinstance(name, bytes) else name.title().encode()]
 
 
 def test_plain_statistics_count_as_scrapys_do() -> None:

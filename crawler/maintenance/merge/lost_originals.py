@@ -162,8 +162,7 @@ class LostOriginals:
 
     def _digest_of_original(self, row: PageRow) -> bytes | None:
         sql = "SELECT text_digest FROM scratch.named WHERE page = ?"
-        found = self.database.read(sql, (row.id,)).fetchone()
-        return None if found is None else found[0]
+        return self.database.value(sql, (row.id,))
 
     def _own(self, row: PageRow) -> PageRow | None:
         """Return the page with its own text, from any place that has it, or None."""

@@ -195,8 +195,7 @@ class Copier:
     def _new_id(self, source: int, old: int | None) -> int | None:
         if old is None:
             return None
-        row = self.database.read(_NEW_ID, (source, old)).fetchone()
-        return None if row is None else int(row[0])
+        return self.database.value(_NEW_ID, (source, old))
 
     def _touch(self) -> None:
         for same_as, number, old in self.database.read(_SEEN_AGAIN).fetchall():

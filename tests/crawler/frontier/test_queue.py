@@ -168,7 +168,9 @@ def test_a_commit_is_due_after_so_many_pages_however_fast_they_are(
         request = queue.lease(idle)
         assert request is not None
         queue.finish([request.id])
-        due.append(database.commit_if_due())
+        due.append(database.is_due())
+        if due[-1]:
+            database.commit()
     assert due == [False] * (pages - 1) + [True]
     assert states(tmp_path) == {2: pages}
     database.close()
@@ -202,10 +204,10 @@ def test_a_commit_waits_a_little_for_a_page_that_is_half_done(
     monkeypatch.setattr("crawler.storage.database.COMMIT_AFTER_SECS", 0)
     monkeypatch.setattr("crawler.storage.database.COMMIT_AT_LATEST_SECS", 1000)
     database = Database(tmp_path)
-    assert not database.commit_if_due(is_half_done=True)
-    assert database.commit_if_due()
+    assert not database.is_due(is_half_done=True)
+    assert database.is_due()
     monkeypatch.setattr("crawler.storage.database.COMMIT_AT_LATEST_SECS", 0)
-    assert database.commit_if_due(is_half_done=True)
+    assert database.is_due(is_half_done=True)
     database.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from crawler.storage.states import SKIPPED
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import DropArguments, ReplaceSegments, ReplaceValues
 from crawler.url_rules.rule_store import forget_rule
-from crawler.url_rules.url_groups import MAX_TRIES
+from crawler.url_rules.url_groups import MAX_TRIES, UrlGroups
 from tests.crawler.frontier.ruled import NAME, SOMEWHERE, RuledCrawl
 from tests.crawler.url_rules.test_engine import argument
 
@@ -51,6 +52,8 @@ class RulesMachine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.patches = pytest.MonkeyPatch()
         self.patches.setattr("crawler.url_rules.admission.SLICE", 3)
+        few_held = partial(UrlGroups, max_held=4)
+        self.patches.setattr("crawler.url_rules.rule_state.UrlGroups", few_held)
         self.is_true = True
 
     @initialize(dead=st.sets(st.sampled_from(URLS), max_size=MAX_TRIES))

@@ -11,6 +11,7 @@ import pytest
 
 from crawler.pages.page_context import PageContext
 from crawler.pages.page_row import COLUMNS, PageRow, row_of
+from crawler.pages.page_store import PageStore
 from crawler.pages.promotion import Promotion
 from crawler.pages.reasons import Reason
 from crawler.reading.reading import Reading
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.job import Job
-    from crawler.pages.page_store import PageStore
 
 __all__ = ["visiting"]
 NEAR = LONG + " One word."
@@ -70,7 +70,10 @@ def test_last_capture_of_a_page_is_read_once(
     visiting.again()
     with statements_of(visiting.job) as statements:
         visiting.get("/a", after)
-    assert looks_at_last_capture(statements) == 1, "\n".join(sql[:300] for sql in statements)
+    # Of a page that was never there it is known that there is none.
+    assert looks_at_last_capture(statements) == (before is not None), "\n".join(
+        sql[:300] for sql in statements
+    )
 
 
 @pytest.mark.parametrize("text", [LONG, NEAR, OTHER])
@@ -88,7 +91,7 @@ def test_last_capture_of_a_page_is_read_once_in_a_fleet(tmp_path: Path, text: st
 
 
 @pytest.mark.parametrize(
-    ("before", "most"), [((), 7), ((LONG,), 8)], ids=["new", "copy of the same bytes"]
+    ("before", "most"), [((), 4), ((LONG,), 5)], ids=["new", "copy of the same bytes"]
 )
 def test_a_page_of_a_first_visit_costs_few_statements(
     visiting: Visiting, before: tuple[str, ...], most: int
@@ -129,10 +132,42 @@ def test_a_page_that_was_not_there_is_found_once_it_is_stored(visiting: Visiting
         store.touch(other, 1, 1.0)
     else:
         store.insert(other)
-    found = store.find_payload(digests[0])
+    held = store.find_payload(digests[0])
+    found = None if held is None else held.row
     is_long = kept.fingerprint is not None
     shown = store.find_shown(other, is_long=is_long, exclude=())
     assert [one.id for one in (found, shown) if one is not None] == [other.id, other.id]
+
+
+@pytest.mark.parametrize("held", [0, 8, 12, 1_000])
+def test_pages_are_found_however_many_digests_are_held(
+    visiting: Visiting, monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    visiting.get("/kept", html(LONG))
+    kept = visiting.job.store.previous(visiting.answer("/kept").key)
+    assert kept is not None
+    monkeypatch.setattr("crawler.pages.page_store._MAX_DIGESTS", held)
+    rows = [kept]
+    for _ in range(3):
+        store = PageStore(visiting.job.database, is_sole=True)
+        for number in range(len(rows), len(rows) + 2):
+            one = replace(kept, id=store.new_id(), key=b"%016d" % number)
+            one.payload_digest, one.visible_digest, one.text_digest = (
+                b"%s%015d" % (kind, number) for kind in (b"p", b"v", b"t")
+            )
+            assert (store.previous(one.key), store.find_payload(one.payload_digest)) == (None, None)
+            store.insert(one)
+            rows.append(one)
+        for row in rows:
+            held_row = store.find_payload(row.payload_digest or b"")
+            found = (
+                store.previous(row.key),
+                None if held_row is None else held_row.row,
+                store.find_visible(row.visible_digest or b""),
+                store.find_said(row.text_digest or b""),
+            )
+            assert [one.id for one in found if one is not None] == [row.id] * 4
+            assert store.find_text(row.text_digest or b"", ()) == row.id
 
 
 WRITES: dict[str, Callable[[PageStore, PageRow], object]] = {

@@ -97,7 +97,7 @@ def test_a_worker_that_sleeps_is_ended() -> None:
         try:
             # It was asked for nothing, and so waits in a read that does not end.
             with pytest.raises(WorkerTimeoutError, match="too slow"):
-                await worker.hear(Allowance(worker.process, SECS), "too slow")
+                await worker.hear(Allowance(worker.process, SECS, "too slow"))
         finally:
             await worker.end()
 

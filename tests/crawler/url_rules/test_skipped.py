@@ -57,7 +57,7 @@ def test_what_is_set_aside_is_not_handed_out(line: Line) -> None:
 def test_a_host_of_which_all_is_set_aside_leaves_the_line_and_comes_back(line: Line) -> None:
     line.skipped.set_aside(HOST, [(number, Skip(1, GROUP)) for number in range(1, 5)])
     assert line.urls() == ["http://b/5"]
-    line.skipped.put_back(HOST, [3])
+    line.skipped.put_back([(HOST, 3)])
     assert line.urls() == ["http://a/3"]
 
 
@@ -86,7 +86,7 @@ def test_the_whole_request_comes_back(line: Line) -> None:
     (row,) = line.skipped.requests([2], SKIPPED)
     assert row == StandingRequest(2, b"%016d" % 2, "http://a/2", 0, 1, GROUP)
     assert row.skip == Skip(1, GROUP)
-    line.skipped.put_back(HOST, [2])
+    line.skipped.put_back([(HOST, 2)])
     (row,) = line.skipped.requests([2], WAITING)
     assert row.skip is None
     leased = {}

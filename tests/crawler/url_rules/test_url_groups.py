@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.pages.page_row import PageRow
 from crawler.storage.database import Database
 from crawler.url_rules.learning.evidence import UNREAD, PageContent, agreement
-from crawler.url_rules.url_groups import MAX_TRIES, UrlGroups, content_of
+from crawler.url_rules.url_groups import MAX_TRIES, UrlGroup, UrlGroups, content_of
+from tests.crawler.storage.counting import rows_written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 GROUP, KEY, OTHER = b"f" * 16, b"k" * 16, b"o" * 16
@@ -82,6 +85,90 @@ def test_hosts_are_forgotten_apart(groups: UrlGroups) -> None:
     assert other.is_explored
     groups.clear()
     assert groups.get(OTHER) is None
+
+
+GROUPS = [number.to_bytes(16) for number in range(6)]
+CHANGES = st.sampled_from(
+    [
+        lambda groups, group: groups.claim(group, group[-1] % 2, KEY),
+        lambda groups, group: groups.stand(group, OTHER),
+        lambda groups, group: groups.note(group, group[-1] % 2, KEY, SAID, 1),
+        lambda groups, group: groups.note_failure(group, 2),
+        lambda groups, group: groups.note_try(group),
+        lambda groups, group: groups.mark_explored(group),
+        lambda groups, group: groups.note_tested(group, [frozenset([(1, 0, "x")])]),
+        lambda groups, group: groups.forget(group[-1] % 2),
+        lambda groups, group: groups.get(group),
+    ]
+)
+
+
+class TestMemory:
+    def test_nothing_is_asked_of_a_new_table_and_one_statement_writes_all(
+        self, tmp_path: Path
+    ) -> None:
+        database = Database(tmp_path)
+        groups, asked = UrlGroups(database), list[str]()
+        database._connection.set_trace_callback(asked.append)
+        for group in GROUPS:
+            groups.claim(group, 1, KEY)
+            groups.note(group, 1, KEY, SAID, visit=1)
+        assert asked == []
+        before = rows_written(database)
+        database.commit()
+        assert rows_written(database) - before == len(GROUPS)
+        database.close()
+
+    def test_it_is_committed_with_the_pages_or_not_at_all(self, tmp_path: Path) -> None:
+        database = Database(tmp_path)
+        groups = UrlGroups(database)
+        groups.claim(GROUP, 1, KEY)
+        database.commit()
+        groups.note(GROUP, 1, KEY, SAID, visit=1)
+        groups.claim(OTHER, 1, OTHER)
+        groups.write()
+        database.fail("killed")
+        database.close()
+        database = Database(tmp_path)
+        groups = UrlGroups(database)
+        assert groups.get(GROUP) == UrlGroup(1, KEY)
+        assert groups.get(OTHER) is None
+        database.close()
+
+    def test_what_others_change_is_read_again(self, tmp_path: Path) -> None:
+        database = Database(tmp_path)
+        groups = UrlGroups(database)
+        groups.note(GROUP, 1, KEY, SAID, visit=1)
+        sql = "UPDATE url_groups SET page = ? WHERE page = ?"
+        database.settle("url_groups")
+        database.write(sql, (9, SAID.page))
+        known = groups.get(GROUP)
+        assert known is not None
+        assert known.content == SAID._replace(page=9)
+        groups.mark_explored(GROUP)
+        assert groups.get(OTHER) is None
+        database.commit()
+        assert database.read("SELECT page, explored FROM url_groups").fetchall() == [(9, 1)]
+        database.close()
+
+    @given(
+        changes=st.lists(st.tuples(CHANGES, st.sampled_from(GROUPS)), max_size=30),
+        held=st.integers(2, 4),
+    )
+    def test_a_bounded_part_of_it_answers_as_all_of_it(
+        self, changes: list[tuple[Callable[[UrlGroups, bytes], None], bytes]], held: int
+    ) -> None:
+        databases = Database(None), Database(None)
+        few, all_of_them = UrlGroups(databases[0], held), UrlGroups(databases[1])
+        for change, group in changes:
+            change(few, group)
+            change(all_of_them, group)
+            assert len(few._held) <= held
+            assert [few.get(one) for one in GROUPS] == [all_of_them.get(one) for one in GROUPS]
+        few.write()
+        all_of_them.write()
+        rows = [database.read("SELECT * FROM url_groups").fetchall() for database in databases]
+        assert rows[0] == rows[1]
 
 
 def row(**values: object) -> PageRow:
