@@ -220,7 +220,11 @@ def pruned(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Elem
     Raises:
         ValueError: The page was cut, so that its end is not known.
     """
-    copy = deepcopy(root)
+    copy, hidden = deepcopy(root), blocks.hidden_elements()
+    for number, element in enumerate(copy.iter() if hidden else ()):
+        if number in hidden:
+            element.tag = _DROPPED
+    strip_elements(copy, _DROPPED, with_tail=False)
     strip_elements(copy, *SKIPPED, with_tail=False)
     containers = copy.iterdescendants(*CONTAINERS)
     for container, likely in zip(containers, container_odds(blocks, odds)[1:], strict=True):
