@@ -1,14 +1,13 @@
-"""Tell Prometheus the counters of a running crawl, in its text format.
-
-https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
-"""
+"""Tell Prometheus the counters of a running crawl."""
 
 from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
@@ -23,79 +22,60 @@ from crawler.rendering.browser import resident_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from prometheus_client import Metric
     from scrapy.crawler import Crawler
 
     from crawler.crawl_numbers import Sums
     from crawler.fleet.news import News
 
-COUNTER, GAUGE = "counter", "gauge"
-
-
-class Family(NamedTuple):
-    """A metric with its samples.
-
-    Attributes:
-        name: Its name without the prefix.
-        kind: ``counter`` or ``gauge``.
-        meaning: One line.
-        samples: A number by the values of the labels, a tuple of strings.
-        labels: The names of these.
-    """
-
-    name: str
-    kind: str
-    meaning: str
-    samples: Mapping[Any, float]
-    labels: tuple[str, ...] = ()
+COUNTER, GAUGE = CounterMetricFamily, GaugeMetricFamily
 
 
 class Metrics(CrawlerComponent):
-    """Serves the metrics of the crawl while it runs."""
+    """Serves the metrics of the crawl while it runs, which it collects for each request."""
 
     def __init__(self, crawler: Crawler) -> None:
         place = metrics_place(Options(crawler.settings))
         if place is None:
             raise NotConfigured("METRICS_PORT is empty")
         self._numbers = CrawlNumbers.of(crawler)
-        self._server = MetricsServer(take(*place), self._text)
+        registry = CollectorRegistry()
+        registry.register(self)
+        self._server = MetricsServer(take(*place), registry)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._server.close, signals.spider_closed)
         self._numbers.job.callbacks.at_close.append(self._server.close)
 
-    async def _opened(self) -> None:
-        await self._server.start()
+    def _opened(self) -> None:
+        self._server.start()
         say(f"metrics: {self._server.url}", to_stderr=True)
 
-    def _text(self) -> str:
-        return metrics_text(families_of(self._numbers))
+    def collect(self) -> Iterator[Metric]:
+        """Yield what Prometheus is told at this moment."""
+        return families_of(self._numbers)
 
 
-def metrics_text(families: Iterable[Family]) -> str:
-    """Return metrics in Prometheus' text format."""
-    return "".join(f"{line}\n" for family in families for line in _lines(family))
+def _family(
+    name: str,
+    kind: type[CounterMetricFamily | GaugeMetricFamily],
+    meaning: str,
+    samples: Mapping[Any, float],
+    labels: tuple[str, ...] = (),
+) -> Metric:
+    """Return a metric with its numbers, by the values of its labels."""
+    family = kind(name, meaning, labels=labels)
+    for values, number in samples.items():
+        family.add_metric(values, number)
+    return family
 
 
-def _lines(family: Family) -> Iterator[str]:
-    name = family.name
-    yield f"# HELP {name} {family.meaning}"
-    yield f"# TYPE {name} {family.kind}"
-    for values, number in family.samples.items():
-        pairs = zip(family.labels, values, strict=True)
-        labels = ",".join(f'{label}="{_escaped(value)}"' for label, value in pairs)
-        yield f"{name}{{{labels}}} {number!r}" if labels else f"{name} {number!r}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def families_of(read: CrawlNumbers) -> Iterator[Family]:
+def families_of(read: CrawlNumbers) -> Iterator[Metric]:
     """Yield the metrics of a crawl at this moment."""
     numbers, job = read.read(), read.job
-    yield Family("crawl_once_info", GAUGE, "The crawl.", {(numbers.title,): 1}, ("directory",))
+    yield _family("crawl_once_info", GAUGE, "The crawl.", {(numbers.title,): 1}, ("directory",))
     yield from _of_sums("crawl_once", "of this run", numbers.run)
     yield from _of_sums("crawl_once_directory", "of all runs of the directory", numbers.directory)
-    yield Family(
+    yield _family(
         "crawl_once_requests_failed_total",
         COUNTER,
         "Requests of this run that gave no page, by reason and HTTP status.",
@@ -114,19 +94,19 @@ def families_of(read: CrawlNumbers) -> Iterator[Family]:
         ("finishing", GAUGE, "1 once nothing is requested.", int(numbers.state == FINISHING)),
     )
     for name, kind, meaning, number in single:
-        yield Family(f"crawl_once_{name}", kind, meaning, {(): number})
+        yield _family(f"crawl_once_{name}", kind, meaning, {(): number})
     seconds = {(stage,): round(secs, 3) for stage, secs in job.archivist.seconds.items()}
     meaning = "Seconds of this run by stage, all pages together."
-    yield Family("crawl_once_stage_seconds_total", COUNTER, meaning, seconds, ("stage",))
+    yield _family("crawl_once_stage_seconds_total", COUNTER, meaning, seconds, ("stage",))
     yield from _of_processes(job.archivist.pool.pids)
     if job.fleet is not None and job.fleet.news is not None:
         yield from _of_fleet(job.fleet.news)
 
 
-def _of_sums(prefix: str, whose: str, sums: Sums) -> Iterator[Family]:
+def _of_sums(prefix: str, whose: str, sums: Sums) -> Iterator[Metric]:
     answers = {(verdict,): sums.verdicts.get(verdict, 0) for verdict in VERDICTS}
     name, meaning = f"{prefix}_answers_total", f"Answers {whose} by their first verdict."
-    yield Family(name, COUNTER, meaning, answers, ("verdict",))
+    yield _family(name, COUNTER, meaning, answers, ("verdict",))
     single = (
         ("pages_fetched_total", "Answers that are no failures", sums.fetched),
         ("pages_kept_total", "Answers that were kept", sums.kept + sums.changed),
@@ -134,10 +114,10 @@ def _of_sums(prefix: str, whose: str, sums: Sums) -> Iterator[Family]:
         ("browser_requests_total", "Requests of pages in the browser", sums.browser_requests),
     )
     for name, what, number in single:
-        yield Family(f"{prefix}_{name}", COUNTER, f"{what}, {whose}.", {(): number})
+        yield _family(f"{prefix}_{name}", COUNTER, f"{what}, {whose}.", {(): number})
 
 
-def _of_fleet(news: News) -> Iterator[Family]:
+def _of_fleet(news: News) -> Iterator[Metric]:
     """Yield what this worker knows of its fleet, which it asks for once a second."""
     counts = news.counts
     if counts is None:
@@ -153,21 +133,21 @@ def _of_fleet(news: News) -> Iterator[Family]:
         ("paused", "1 while nothing is requested", int(news.is_paused)),
     )
     for name, what, number in gauges:
-        yield Family(f"crawl_once_fleet_{name}", GAUGE, f"{what}, in the fleet.", {(): number})
+        yield _family(f"crawl_once_fleet_{name}", GAUGE, f"{what}, in the fleet.", {(): number})
     totals = (
         ("pages_fetched", "Pages fetched", news.pages),
         ("requests_done", "Requests that are through", counts.done),
     )
     for name, what, number in totals:
-        yield Family(f"crawl_once_fleet_{name}_total", COUNTER, f"{what}, by all.", {(): number})
+        yield _family(f"crawl_once_fleet_{name}_total", COUNTER, f"{what}, by all.", {(): number})
 
 
-def _of_processes(pids: Iterable[int]) -> Iterator[Family]:
+def _of_processes(pids: Iterable[int]) -> Iterator[Metric]:
     sizes = {(str(number),): resident_bytes(pid) for number, pid in enumerate(pids, 1)}
     meaning = "Resident memory of the processes that read pages."
     name = "crawl_once_worker_resident_memory_bytes"
-    yield Family(name, GAUGE, meaning, sizes, ("worker",))
+    yield _family(name, GAUGE, meaning, sizes, ("worker",))
     own = {(): resident_bytes(os.getpid())}
-    yield Family("process_resident_memory_bytes", GAUGE, "Resident memory of the crawl.", own)
+    yield _family("process_resident_memory_bytes", GAUGE, "Resident memory of the crawl.", own)
     used = {(): round(time.process_time(), 3)}
-    yield Family("process_cpu_seconds_total", COUNTER, "CPU time of the crawl.", used)
+    yield _family("process_cpu_seconds_total", COUNTER, "CPU time of the crawl.", used)

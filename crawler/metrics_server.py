@@ -1,20 +1,15 @@
-"""Serve a text at ``/metrics`` by HTTP, on the event loop of the crawl."""
+"""Serve metrics at ``/metrics`` by HTTP, on the event loop of the crawl."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from prometheus_client import CollectorRegistry
 
 _PATIENCE_SECS = 5.0
-_MAX_HEAD_BYTES = 16_384
-
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _bound: dict[tuple[str, int], socket.socket] = {}
 
@@ -60,59 +55,46 @@ def place(host: str, port: int) -> str:
 
 
 class MetricsServer:
-    """Answers ``GET /metrics`` with the text of a function, one request a connection.
+    """Answers ``GET /metrics`` with what a registry collects then.
 
     Args:
         listener: A bound socket.
-        text: Returns the text; called for each request.
+        registry: What is told.
     """
 
-    def __init__(self, listener: socket.socket, text: Callable[[], str]) -> None:
+    def __init__(self, listener: socket.socket, registry: CollectorRegistry) -> None:
         self._listener = listener
-        self._text = text
-        self._server: asyncio.Server | None = None
+        self._registry = registry
+        self._port: Any = None
 
     @property
     def url(self) -> str:
         host, port = self._listener.getsockname()[:2]
         return f"http://{place(host, port)}/metrics"
 
-    async def start(self) -> None:
-        self._server = await asyncio.start_server(
-            self._serve, sock=self._listener, limit=_MAX_HEAD_BYTES
+    def start(self) -> None:
+        # Most crawls serve none, and each command imports this module.
+        from prometheus_client import CONTENT_TYPE_LATEST, generate_latest  # noqa: PLC0415
+        from twisted.internet import reactor  # noqa: PLC0415
+        from twisted.web.resource import Resource  # noqa: PLC0415
+        from twisted.web.server import Request, Site  # noqa: PLC0415
+
+        def answer(request: Request) -> bytes:
+            request.setHeader("Content-Type", CONTENT_TYPE_LATEST)
+            return generate_latest(self._registry)
+
+        root: Any = Resource()
+        metrics: Any = Resource()
+        metrics.render_GET = answer
+        root.putChild(b"metrics", metrics)
+        self._listener.setblocking(False)  # or the loop waits in accept
+        self._port = reactor.adoptStreamPort(
+            self._listener.fileno(), self._listener.family, Site(root, timeout=_PATIENCE_SECS)
         )
 
     def close(self) -> None:
         """Listen no longer; closing twice is allowed."""
-        if self._server is not None:
-            self._server.close()
+        if self._port is not None:
+            self._port.stopListening()
+            self._port = None
         self._listener.close()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        errors = (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
-        try:
-            with suppress(*errors):
-                async with asyncio.timeout(_PATIENCE_SECS):
-                    head = await reader.readuntil(b"\r\n\r\n")
-                    writer.write(self._answer(head))
-                    await writer.drain()
-        finally:
-            writer.close()
-
-    def _answer(self, head: bytes) -> bytes:
-        method, _, rest = head.partition(b" ")
-        path = rest.partition(b" ")[0].partition(b"?")[0]
-        if method not in {b"GET", b"HEAD"}:
-            return _message("405 Method Not Allowed", b"GET is allowed\n")
-        if path != b"/metrics":
-            return _message("404 Not Found", b"there is only /metrics\n")
-        body = self._text().encode()
-        return _message("200 OK", body, is_whole=method == b"GET")
-
-
-def _message(status: str, body: bytes, *, is_whole: bool = True) -> bytes:
-    head = (
-        f"HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    )
-    return head.encode() + (body if is_whole else b"")

@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import socket
+import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
@@ -130,8 +131,12 @@ class TestMetrics:
         address = address_of(process)
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/metrics", address)
         with urllib.request.urlopen(address) as answer:
-            assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+            assert answer.headers["Content-Type"].startswith("text/plain; version=")
             found = samples(answer.read().decode())
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(address.removesuffix("metrics"))
+        with pytest.raises(urllib.error.HTTPError, match="405"):
+            urllib.request.urlopen(address, data=b"x")
         site.hold_after(None)
         process.communicate()
         assert found["crawl_once_pages_fetched_total"] == 15
