@@ -220,11 +220,12 @@ def line_of(found: WholeRecord, filename: str) -> bytes:
 
 
 def url_key(url: str) -> str:
-    """Return the URL in SURT form, or unchanged if it has none."""
+    """Return the URL in SURT form, or unchanged if it has none; a space would end the key."""
     try:
-        return str(surt.surt(url))
+        key = str(surt.surt(url))
     except Exception:  # whatever it raises of URLs that hostile pages made up
-        return url
+        key = url
+    return key.replace(" ", "%20")
 
 
 def timestamp(found: WholeRecord) -> str:

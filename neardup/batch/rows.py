@@ -172,7 +172,7 @@ def _zstd_frame() -> Any:
 _UNPACKERS: dict[str, Callable[[Any], Iterator[bytes]]] = {
     ".gz": lambda file: iter(partial(gzip.GzipFile(fileobj=file).read1, _BUFFER_BYTES), b""),
     ".bz2": _of_streams(bz2.BZ2Decompressor),
-    ".xz": _of_streams(lzma.LZMADecompressor),
+    ".xz": _of_streams(partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _MAX_WINDOW_BYTES)),
     ".zst": _of_streams(_zstd_frame),
     ".zstd": _of_streams(_zstd_frame),
 }

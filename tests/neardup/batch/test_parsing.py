@@ -101,6 +101,14 @@ def test_rows_before_damage_are_read(tmp_path: Path, name: str, data: bytes, rea
     assert told.startswith(reason)
 
 
+def test_a_file_named_xz_gets_no_memory_that_only_an_older_format_asks_for(tmp_path: Path) -> None:
+    older = bytes([0x3F]) + bytes([0xFF]) * 50  # of .lzma: a dictionary of 4 GB
+    assert read(tmp_path / "a.jsonl.xz", older) == (
+        [],
+        ["damaged: Input format not supported by decoder"],
+    )
+
+
 @pytest.mark.skipif(not shutil.which("zstd"), reason="zstd is not installed")
 @pytest.mark.parametrize("window", [27, 31])
 def test_zstd_with_a_long_window_is_read(tmp_path: Path, window: int) -> None:
