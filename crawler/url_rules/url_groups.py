@@ -29,7 +29,7 @@ _GET = (
     " FROM url_groups WHERE group_digest = ?"
 )
 _PUT = "INSERT OR REPLACE INTO url_groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_NO_CONTENT = (None,) * 5
+_NOTHING = (None,) * 5
 
 
 class UrlGroup(NamedTuple):
@@ -58,12 +58,6 @@ class UrlGroup(NamedTuple):
     def wants_another(self) -> bool:
         """Whether the request gave no page, and another URL of the address may."""
         return self.content is None and self.visit is not None and self.tries < MAX_TRIES
-
-    @property
-    def row(self) -> tuple[object, ...]:
-        """The columns of ``url_groups`` behind the digest."""
-        said = _NO_CONTENT if self.content is None else self.content[:5]
-        return (*self[:2], *said, *self[3:])
 
 
 class UrlGroups:
@@ -108,9 +102,12 @@ class UrlGroups:
 
     def write(self) -> None:
         if self._changed:
-            changed = sorted(self._changed.items())
+            rows = [
+                (group, known.host, known.key, *(known.content or _NOTHING)[:5], *known[3:])
+                for group, known in sorted(self._changed.items())
+            ]
             self._changed.clear()
-            self._database.write_many(_PUT, [(group, *known.row) for group, known in changed])
+            self._database.write_many(_PUT, rows)
 
     def _let_go(self) -> None:
         self.write()
