@@ -67,7 +67,7 @@ class UrlGroups:
     are in memory, and what changed is written before the next commit, with the pages that it is of.
 
     Args:
-        max_held: Keep at most this many addresses in memory, some 600 bytes each.
+        max_held: Keep at most this many addresses in memory, some 520 bytes each.
     """
 
     def __init__(self, database: Database, max_held: int = 20_000) -> None:
