@@ -73,7 +73,7 @@ SELECT id, key, url, depth, verdict, (SELECT referer FROM known WHERE known.key 
 FROM pages WHERE id > ? AND latest = 1 ORDER BY id LIMIT 500
 """
 _MAX_DIGESTS = 200_000
-"""Hold at most this many keys and digests in memory, some 80 bytes each, four of a page."""
+"""Hold at most this many keys and digests in memory, some 90 bytes each, four of a page."""
 
 _DIGESTS = f"""
 SELECT key FROM pages

@@ -142,7 +142,8 @@ class UrlRules:
             self._validation.note_change()
             self._state.queue.push_skipped(new, admitted)
             if admitted.rule > 0:
-                self._shorter += self._state.nearer(admitted.group, new.depth)
+                standing = self._state.groups.get(admitted.group)
+                self._shorter += self._state.skipped.deeper(standing, new.depth)
             return False
         self._state.queue.push(new._replace(is_fixed=is_fixed or admitted == TRY))
         return True
@@ -232,7 +233,7 @@ class UrlRules:
         """Let the request that stands for a skipped one be as near to a seed as that one is met."""
         group = self._state.skipped.group_of(key)
         if group is not None:
-            self._shorter += self._state.nearer(group, depth)
+            self._shorter += self._state.skipped.deeper(self._state.groups.get(group), depth)
 
     def observe(
         self,

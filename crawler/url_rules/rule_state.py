@@ -104,8 +104,3 @@ class RuleState:
             RuledAddresses(canonicalizer, rules, skipped),
             int(database.meta(meta_names.VISIT) or 0),
         )
-
-    def nearer(self, group: bytes, depth: int) -> list[tuple[str, int]]:
-        """Return the URL of the request that stands for an address, if it is deeper than this."""
-        standing = self.groups.get(group)
-        return [] if standing is None else self.skipped.deeper(standing.key, depth)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.queue import RequestQueue
     from crawler.storage.database import Database
+    from crawler.url_rules.url_groups import UrlGroup
 
 TRY: Final = "try"
 """The decision to queue a request that tries a rule or replaces one, and that no rule may skip."""
@@ -280,12 +281,12 @@ class SkippedRequests:
         nearer = [(url, depth) for *_, is_nearer, url, depth in rows if is_nearer]
         return nearer, (rows[-1][0], rows[-1][1]) if len(rows) == most else None
 
-    def deeper(self, key: bytes, depth: int) -> list[tuple[str, int]]:
-        """Return the URL of a request, given by its fingerprint, if it is deeper than this.
+    def deeper(self, standing: UrlGroup | None, depth: int) -> list[tuple[str, int]]:
+        """Return the URL of the request that stands for an address, if it is deeper than this.
 
         Complexity: O(log requests).
         """
-        url = self._database.value(_DEEPER, (key, depth))
+        url = standing and self._database.value(_DEEPER, (standing.key, depth))
         return [] if url is None else [(url, depth)]
 
     def group_of(self, key: bytes) -> bytes | None:

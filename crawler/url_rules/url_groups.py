@@ -29,7 +29,7 @@ _GET = (
     " FROM url_groups WHERE group_digest = ?"
 )
 _PUT = "INSERT OR REPLACE INTO url_groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_NO_CONTENT = (None,) * 5
+_NOTHING = (None,) * 5
 
 
 class UrlGroup(NamedTuple):
@@ -59,12 +59,6 @@ class UrlGroup(NamedTuple):
         """Whether the request gave no page, and another URL of the address may."""
         return self.content is None and self.visit is not None and self.tries < MAX_TRIES
 
-    @property
-    def row(self) -> tuple[object, ...]:
-        """The columns of ``url_groups`` behind the digest."""
-        said = _NO_CONTENT if self.content is None else self.content[:5]
-        return (*self[:2], *said, *self[3:])
-
 
 class UrlGroups:
     """The table ``url_groups``: addresses that were queued or fetched while rules were learned.
@@ -73,7 +67,7 @@ class UrlGroups:
     are in memory, and what changed is written before the next commit, with the pages that it is of.
 
     Args:
-        max_held: Keep at most this many addresses in memory, some 600 bytes each.
+        max_held: Keep at most this many addresses in memory, some 520 bytes each.
     """
 
     def __init__(self, database: Database, max_held: int = 20_000) -> None:
@@ -108,9 +102,12 @@ class UrlGroups:
 
     def write(self) -> None:
         if self._changed:
-            changed = sorted(self._changed.items())
+            rows = [
+                (group, known.host, known.key, *(known.content or _NOTHING)[:5], *known[3:])
+                for group, known in sorted(self._changed.items())
+            ]
             self._changed.clear()
-            self._database.write_many(_PUT, [(group, *known.row) for group, known in changed])
+            self._database.write_many(_PUT, rows)
 
     def _let_go(self) -> None:
         self.write()

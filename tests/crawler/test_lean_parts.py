@@ -198,7 +198,7 @@ def test_a_signal_whose_handlers_may_be_awaited_is_sent_where_it_is_heard() -> N
 
 @pytest.mark.parametrize("name", ["content-type", b"CONTENT-TYPE", "Content-Type", "x-Ünknown"])
 def test_headers_are_found_by_any_spelling_of_their_names(name: str | bytes) -> None:
-    headers = Headers({name: "a"})
+    headers = Headers([(name, "a")])
     assert headers.get(name.swapcase()) == b"a"
     assert list(headers) == [name.title() if isinstance(name, bytes) else name.title().encode()]
 
