@@ -31,6 +31,7 @@ _GROUP_SHARE = 0.4
 
 # A heading of a chosen text is taken where it is at least so likely content.
 _MIN_HEADING_ODDS = 0.2
+_MIN_TITLE_ODDS = 0.1
 
 # So many blocks may be between the heading of a page and its text.
 _MAX_BYLINES = 2
@@ -79,7 +80,9 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     if len(odds) == 0:
         return np.zeros(0, bool)
     likely = even_out(odds, features)
-    chosen = with_headings(choose(likely, features.sizes), likely, features.headings, blocks)
+    chosen = with_headings(
+        choose(likely, features.sizes), likely, features.headings, features.titles
+    )
     units = block_units(blocks)
     chosen = with_whole_units(chosen, features.sizes, units)
     chosen = with_enclosed_units(chosen, units, features.headings, blocks)
@@ -115,18 +118,16 @@ def _means(odds: NDArray[Any], sizes: NDArray[np.float64], groups: Units) -> Odd
     return means[groups]
 
 
-def with_headings(chosen: Chosen, odds: Odds, headings: Chosen, blocks: PageBlocks) -> Chosen:
+def with_headings(chosen: Chosen, odds: Odds, headings: Chosen, titles: Chosen) -> Chosen:
     """Return the chosen blocks and the headings right above them, unless these are unlikely.
 
     A heading has few words, so that the expected F1 hardly tells whether it should be taken: what
     stands elsewhere on a page would decide it. Below that of the page may be an author or a day.
     """
     found = chosen.copy()
-    likely = headings & (odds >= _MIN_HEADING_ODDS)
+    likely = headings & (odds >= np.where(titles, _MIN_TITLE_ODDS, _MIN_HEADING_ODDS))
     for at in np.flatnonzero(likely & ~chosen)[::-1].tolist():
-        home = blocks.homes[at]
-        is_first = "h1" in {blocks.tags[home], blocks.tags[blocks.parents[home]]}
-        found[at] = found[at + 1 : at + 2 + _MAX_BYLINES * is_first].any()
+        found[at] = found[at + 1 : at + 2 + _MAX_BYLINES * titles[at]].any()
     return found
 
 

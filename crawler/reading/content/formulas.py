@@ -26,7 +26,7 @@ _SCRIPTS = ("athjax", "athJax", "katex")
 _WRAPPER = re.compile(r"(?:^|\s)(?:katex|mathjax|mjxc?|mwe-math)(?:[\s_-]|$)", re.IGNORECASE)
 _DISPLAYED = re.compile(r"display\b|\bblock\b|^true$", re.IGNORECASE)
 _PICTURE = re.compile(
-    r"(?:^|\s)(?:tex|latex|math|mwe-math-[\w-]+)(?:\s|$)|latex(?:\.php)?\?|/math/render/",
+    r"(?:^|\s)(?:tex|latex|math|mwe-math-[\w-]+)(?:\s|$)|latex(?:\.php)?\?|/math/",
     re.IGNORECASE,
 )
 # Anything but words that describe a formula.
@@ -67,7 +67,7 @@ def write_formulas(root: Element, page: FlatPage) -> FlatPage:
     tags = "".join(page.tags)
     if not any(sign in tags for sign in _SIGNS_OF_FORMULAS):
         return page
-    sources = [*root.iter("math", "d-math")]
+    sources = [*root.iter("math", "d-math", "math-renderer")]
     # What a script has drawn is in front of its source, and may have MathML too.
     sources.sort(key=lambda one: one.get("type") is None)
     found = [(one, _source(one)) for one in sources]
