@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from crawler.reading.flat_page import Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from crawler.reading.flat_page import FlatPage
 
@@ -191,7 +191,7 @@ def attribute_bits(attributes: list[tuple[str, str]]) -> int:
     return bits
 
 
-def hides(tag: str, attributes: dict[str, str]) -> bool:
+def hides(tag: str, attributes: Mapping[str, str]) -> bool:
     """Return whether an element is not shown at first, by its own attributes."""
     if tag in _ALWAYS_SHOWN:
         return False

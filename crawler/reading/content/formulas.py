@@ -36,13 +36,15 @@ _AROUND_TEX = re.compile(
 )
 _STYLED = re.compile(r"\{\s*\\(?:display|text)style\b(.*)\}", re.DOTALL)
 
-# What MathJax and KaTeX look for in the text of a page, after what is delimited so already.
+# What MathJax and KaTeX look for in the text of a page, after what is delimited so already; and
+# what never ends, so that each character is looked at twice at most.
 _TYPED = re.compile(
     r"\\\(.{1,4000}?\\\)|\\\[.{1,4000}?\\\]"
     r"|\$\$(?P<display>[^$]+)\$\$"
     r"|(?P<environment>\\begin\{((?:equation|align|gather|multline|eqnarray)\*?)\}"
     r".{1,4000}?\\end\{\3\})"
-    r"|(?<![\\$\w])\$(?P<inline>[^\s$](?:[^$]{0,400}[^\s$\\])?)\$(?![\d$])",
+    r"|(?<![\\$\w])\$(?P<inline>[^\s$](?:[^$]{0,400}[^\s$\\])?)\$(?![\d$])"
+    r"|\\(?:[(\[]|begin\{(?:equation|align|gather|multline|eqnarray)).{0,4000}",
     re.DOTALL,
 )
 _PROSE = re.compile(r"[^\\^_={}<>]*\b[^\W\d_]{2,}\s[^\\^_={}<>]*")
