@@ -59,6 +59,7 @@ _BOX_WORDS = re.compile(
     r"|das könnte|partager|articles similaires|compartir|artículos relacionados",
     re.IGNORECASE,
 )
+_MAX_BOX_WORDS = 60
 _BOX_NAME = re.compile(
     r"share|sharing|social|relat|recommend|recent|viewed|-like|also|more|next|promo", re.IGNORECASE
 )
@@ -200,7 +201,8 @@ def without_boxes(chosen: Chosen, blocks: PageBlocks) -> Chosen:
     """
     homes, sizes = np.array(blocks.homes), chosen * np.array([*map(len, blocks.texts)])
     for at in np.flatnonzero(chosen).tolist():
-        if not _BOX_WORDS.match(blocks.texts[at]):
+        text = blocks.texts[at]
+        if len(text) > _MAX_BOX_WORDS or not _BOX_WORDS.match(text):
             continue
         box, here = 0, blocks.homes[at]
         while here and not (at and here <= homes[at - 1] < blocks.ends[here]):
