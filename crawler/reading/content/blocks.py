@@ -356,12 +356,11 @@ class _Cutter:
         return next(rest, (0, "", ""))[2]
 
     def _is_hidden(self, at: int, tag: BlockTag) -> bool:
-        # The innermost container that ended before, in the one that is open: its last child.
         here, before = self._stack[-1], len(self.parents) - 1
-        while self.parents[before] > here:
+        while self.parents[before] > here:  # up to what ended last in the open container
             before = self.parents[before]
-        beside = self.containers[before].name if "." in tag.name else ""
-        return self.hidden.holds(at, tag, is_sister_shown=beside == tag.name)
+        around = f"{self.containers[here].name} {self.containers[self.parents[here]].name}"
+        return self.hidden.holds(at, tag, self.containers[before].name.partition(".")[2], around)
 
     def _add_reading(self, at: int, tag: BlockTag) -> None:
         """Put brackets around the reading of a ruby that a page brackets for no browser."""
