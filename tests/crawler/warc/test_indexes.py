@@ -46,7 +46,7 @@ class TestSortingProperties:
         ("http://example.org/caf%C3%A9", "org,example)/caf%c3%a9"),
         ("http://127.0.0.1:8000/", "1,0,0,127:8000)/"),
         ("http://example.org/a b", "org,example)/a%20b"),
-        ("http no URL", "http%20no%20url"),
+        ("http no URL", "http%20no%20url)/"),
     ],
 )
 def test_keys_are_those_of_players(url: str, key: str) -> None:
