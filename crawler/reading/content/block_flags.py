@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from crawler.reading.flat_page import Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from crawler.reading.flat_page import FlatPage
 
@@ -150,7 +150,7 @@ _OPENING = re.compile(
     r"|trigger|aria-controls|onclick|javascript:|=\"button|\bbutton\b|/summary|href=\"#",
     re.IGNORECASE,
 )
-_MIN_LARGE, _MAX_HIDDEN_SHARE = 40, 0.25
+_MIN_LARGE, _MAX_HIDDEN_SHARE = 100, 0.25
 """Take a hidden text of more characters for one that a script shows if it is more of the page, or
 for a part of an accordion if several elements of its class are hidden."""
 _MAX_LOOKUPS = 30
@@ -191,7 +191,7 @@ def attribute_bits(attributes: list[tuple[str, str]]) -> int:
     return bits
 
 
-def hides(tag: str, attributes: Mapping[str, str]) -> bool:
+def hides(tag: str, attributes: dict[str, str]) -> bool:
     """Return whether an element is not shown at first, by its own attributes."""
     if tag in _ALWAYS_SHOWN:
         return False
@@ -212,28 +212,27 @@ class HiddenParts:
         self._opened_until = 0
         self._lookups = _MAX_LOOKUPS
 
-    def holds(self, at: int, tag: Tag, beside: str, around: str) -> bool:
+    def holds(self, at: int, tag: Tag, *, is_sister_shown: bool) -> bool:
         """Return whether a hidden element is one; all is shown that stands in an opened one.
 
         Args:
             at: Index of the tag that begins it.
             tag: That tag.
-            beside: Class of what is shown in front of it.
-            around: Names and classes of what it stands in.
+            is_sister_shown: Whether one of its class is shown in front of it, as tabs are.
         """
         if at < self._opened_until:
             return False
         tags, texts = self._page
         end = self._page.end_of(at)
-        said, names = "".join(texts[at:end]), tag.get("class")
+        said = "".join(texts[at:end])
         if hides(tag.tag, dict(tag.items())):
             is_opened = (
-                (names and names in {beside, Tag(tags[min(end + 1, len(tags) - 1)]).get("class")})
-                or _OPENING.search(" ".join((around, *tags[max(at - 5, 0) : at + 1])))
-                or _OPENING.search(" ".join(tags[end : end + 3]))
+                is_sister_shown
+                or self._is_sister(tag, tags[min(end + 1, len(tags) - 1)])
+                or _OPENING.search(" ".join((*tags[max(at - 5, 0) : at + 1], *tags[end : end + 3])))
                 or (len(said) > _MIN_LARGE and len(said) > _MAX_HIDDEN_SHARE * self._size)
                 or self._is_repeated(tag.get("id"))
-                or self._is_repeated(tags[at] if names and len(said) > _MIN_LARGE else None)
+                or self._is_repeated(tags[at] if len(said) > _MIN_LARGE else None)
             )
         else:
             is_opened = not self._is_twin(said, at, end)
@@ -247,6 +246,10 @@ class HiddenParts:
         """Return their numbers among all elements, in the order of the page."""
         begun = (at for at, tag in enumerate(self._page.tags) if tag[0] != "/")
         return {number for number, at in enumerate(begun) if at in self.begun}
+
+    def _is_sister(self, tag: Tag, following: str) -> bool:
+        names = tag.get("class")
+        return names is not None and names == Tag(following).get("class")
 
     def _is_twin(self, said: str, at: int, end: int) -> bool:
         """Return whether a text for eyes stands right beside the same one for ears."""

@@ -356,11 +356,12 @@ class _Cutter:
         return next(rest, (0, "", ""))[2]
 
     def _is_hidden(self, at: int, tag: BlockTag) -> bool:
+        # The innermost container that ended before, in the one that is open: its last child.
         here, before = self._stack[-1], len(self.parents) - 1
-        while self.parents[before] > here:  # up to what ended last in the open container
+        while self.parents[before] > here:
             before = self.parents[before]
-        around = f"{self.containers[here].name} {self.containers[self.parents[here]].name}"
-        return self.hidden.holds(at, tag, self.containers[before].name.partition(".")[2], around)
+        beside = self.containers[before].name if "." in tag.name else ""
+        return self.hidden.holds(at, tag, is_sister_shown=beside == tag.name)
 
     def _add_reading(self, at: int, tag: BlockTag) -> None:
         """Put brackets around the reading of a ruby that a page brackets for no browser."""

@@ -31,7 +31,6 @@ _GROUP_SHARE = 0.4
 
 # A heading of a chosen text is taken where it is at least so likely content.
 _MIN_HEADING_ODDS = 0.2
-_MIN_TITLE_ODDS = 0.1
 
 # So many blocks may be between the heading of a page and its text.
 _MAX_BYLINES = 2
@@ -59,7 +58,6 @@ _BOX_WORDS = re.compile(
     r"|das könnte|partager|articles similaires|compartir|artículos relacionados",
     re.IGNORECASE,
 )
-_MAX_BOX_WORDS = 60
 _BOX_NAME = re.compile(
     r"share|sharing|social|relat|recommend|recent|viewed|-like|also|more|next|promo", re.IGNORECASE
 )
@@ -81,9 +79,7 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     if len(odds) == 0:
         return np.zeros(0, bool)
     likely = even_out(odds, features)
-    chosen = with_headings(
-        choose(likely, features.sizes), likely, features.headings, features.titles
-    )
+    chosen = with_headings(choose(likely, features.sizes), likely, features.headings, blocks)
     units = block_units(blocks)
     chosen = with_whole_units(chosen, features.sizes, units)
     chosen = with_enclosed_units(chosen, units, features.headings, blocks)
@@ -119,16 +115,18 @@ def _means(odds: NDArray[Any], sizes: NDArray[np.float64], groups: Units) -> Odd
     return means[groups]
 
 
-def with_headings(chosen: Chosen, odds: Odds, headings: Chosen, titles: Chosen) -> Chosen:
+def with_headings(chosen: Chosen, odds: Odds, headings: Chosen, blocks: PageBlocks) -> Chosen:
     """Return the chosen blocks and the headings right above them, unless these are unlikely.
 
     A heading has few words, so that the expected F1 hardly tells whether it should be taken: what
     stands elsewhere on a page would decide it. Below that of the page may be an author or a day.
     """
     found = chosen.copy()
-    likely = headings & (odds >= np.where(titles, _MIN_TITLE_ODDS, _MIN_HEADING_ODDS))
+    likely = headings & (odds >= _MIN_HEADING_ODDS)
     for at in np.flatnonzero(likely & ~chosen)[::-1].tolist():
-        found[at] = found[at + 1 : at + 2 + _MAX_BYLINES * titles[at]].any()
+        home = blocks.homes[at]
+        is_first = "h1" in {blocks.tags[home], blocks.tags[blocks.parents[home]]}
+        found[at] = found[at + 1 : at + 2 + _MAX_BYLINES * is_first].any()
     return found
 
 
@@ -201,8 +199,7 @@ def without_boxes(chosen: Chosen, blocks: PageBlocks) -> Chosen:
     """
     homes, sizes = np.array(blocks.homes), chosen * np.array([*map(len, blocks.texts)])
     for at in np.flatnonzero(chosen).tolist():
-        text = blocks.texts[at]
-        if len(text) > _MAX_BOX_WORDS or not _BOX_WORDS.match(text):
+        if not _BOX_WORDS.match(blocks.texts[at]):
             continue
         box, here = 0, blocks.homes[at]
         while here and not (at and here <= homes[at - 1] < blocks.ends[here]):

@@ -42,8 +42,8 @@ _MARKS = (
     r"[*`~\[\]]|(?<!\w)_|_(?!\w)|\\(?=[!-/:-@\[-`{-~]|\Z)|<(?=[A-Za-z/!?])"
     r"|&(?=#?[A-Za-z0-9]{1,40};)"
 )
-_DOLLAR = r"|\$(?=[^\s$][^$]*(?<!\s)(?:\$(?!\d){})|\$[^$]*\$\$)"
-_SPECIAL, _BEFORE_FORMULA = (re.compile(_MARKS + _DOLLAR.format(end)) for end in ("", r"|\Z"))
+_SPECIAL = re.compile(_MARKS + r"|\$(?=[^\s$][^$]*(?<!\s)\$(?!\d)|\$[^$]*\$\$)")
+_SPECIAL_BESIDE_FORMULA = re.compile(_MARKS + r"|\$")
 # The last is the rule below the header of a table.
 _BLOCK_START = re.compile(r"#{1,6}(?=\s|$)|>|[-+](?=[\s:|-]|$)|=+\s*$|[:|][\s:|-]*$")
 _ESCAPED = r"\\\g<0>"
@@ -179,11 +179,12 @@ class MarkdownWriter(TextWriter):
             return _escaped(text, following)
         parts, end = list[str](), 0
         for found in _FORMULA.finditer(text):
-            parts.append(_escaped(text[end : found.start()], None, _BEFORE_FORMULA))
+            parts.append(_escaped(text[end : found.start()], None, _SPECIAL_BESIDE_FORMULA))
             tex = (found[1] or found[2]).strip()
             parts.append(f"${tex}$" if found[1] else self.displayed.format(tex))
             end = found.end()
-        return "".join([*parts, _escaped(text[end:], following)])
+        special = _SPECIAL_BESIDE_FORMULA if parts else _SPECIAL
+        return "".join([*parts, _escaped(text[end:], following, special)])
 
     def _reference(self, element: Element, within: frozenset[str]) -> str:
         target = element.get("target")

@@ -26,7 +26,7 @@ _SCRIPTS = ("athjax", "athJax", "katex")
 _WRAPPER = re.compile(r"(?:^|\s)(?:katex|mathjax|mjxc?|mwe-math)(?:[\s_-]|$)", re.IGNORECASE)
 _DISPLAYED = re.compile(r"display\b|\bblock\b|^true$", re.IGNORECASE)
 _PICTURE = re.compile(
-    r"(?:^|\s)(?:tex|latex|math|mwe-math-[\w-]+)(?:\s|$)|latex(?:\.php)?\?|/math/",
+    r"(?:^|\s)(?:tex|latex|math|mwe-math-[\w-]+)(?:\s|$)|latex(?:\.php)?\?|/math/render/",
     re.IGNORECASE,
 )
 # Anything but words that describe a formula.
@@ -36,15 +36,13 @@ _AROUND_TEX = re.compile(
 )
 _STYLED = re.compile(r"\{\s*\\(?:display|text)style\b(.*)\}", re.DOTALL)
 
-# What MathJax and KaTeX look for in the text of a page, after what is delimited so already; and
-# what never ends, so that each character is looked at twice at most.
+# What MathJax and KaTeX look for in the text of a page, after what is delimited so already.
 _TYPED = re.compile(
     r"\\\(.{1,4000}?\\\)|\\\[.{1,4000}?\\\]"
     r"|\$\$(?P<display>[^$]+)\$\$"
     r"|(?P<environment>\\begin\{((?:equation|align|gather|multline|eqnarray)\*?)\}"
     r".{1,4000}?\\end\{\3\})"
-    r"|(?<![\\$\w])\$(?P<inline>[^\s$](?:[^$]{0,400}[^\s$\\])?)\$(?![\d$])"
-    r"|\\(?:[(\[]|begin\{(?:equation|align|gather|multline|eqnarray)).{0,4000}",
+    r"|(?<![\\$\w])\$(?P<inline>[^\s$](?:[^$]{0,400}[^\s$\\])?)\$(?![\d$])",
     re.DOTALL,
 )
 _PROSE = re.compile(r"[^\\^_={}<>]*\b[^\W\d_]{2,}\s[^\\^_={}<>]*")
@@ -69,7 +67,7 @@ def write_formulas(root: Element, page: FlatPage) -> FlatPage:
     tags = "".join(page.tags)
     if not any(sign in tags for sign in _SIGNS_OF_FORMULAS):
         return page
-    sources = [*root.iter("math", "d-math", "math-renderer")]
+    sources = [*root.iter("math", "d-math")]
     # What a script has drawn is in front of its source, and may have MathML too.
     sources.sort(key=lambda one: one.get("type") is None)
     found = [(one, _source(one)) for one in sources]

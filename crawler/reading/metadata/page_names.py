@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml.etree import XPath, iterwalk
 
-from crawler.reading.content.block_flags import hides
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -81,6 +79,7 @@ _WORD = re.compile(r"\w")
 _SCOPES = XPath(f"(/descendant::*/@itemtype)[position() <= {_MAX_SCOPES}]/..")
 _PROPERTIES = XPath(f"(descendant::*/@itemprop)[position() <= {_MAX_PROPERTIES}]/..")
 # "display: none" as an element's own style; a style sheet may hide more.
+_HIDES = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _HIDDEN = frozenset("head noscript script style svg template".split())
 
 _LEVELS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -209,7 +208,10 @@ def _is_hidden(element: Element) -> bool:
 
 def _hides(element: Element) -> bool:
     """Whether an element hides its content."""
-    return element.tag in _HIDDEN or hides(element.tag, element.attrib)
+    if element.tag in _HIDDEN or element.get("hidden") is not None:
+        return True
+    style = element.get("style")
+    return style is not None and _HIDES.search(style) is not None
 
 
 def identifiers(
