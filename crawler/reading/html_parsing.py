@@ -65,27 +65,19 @@ _CLOSED = frozenset(b"a iframe video audio object source embed".split())
 _OF_HEAD = frozenset(
     "base basefont bgsound link meta noframes noscript script style template title".split()
 )
-# A section of XHTML whose signs are text, but in a script or style.
-_CDATA = re.compile(
-    rb"<(script|style)\b[^<>]*+(?<!/)>.*?(?:</\1|\Z)|<!\[CDATA\[(.*?)(?:\]\]>|\Z)",
-    re.IGNORECASE | re.DOTALL,
-)
 _BREAKS = re.compile(rb"<p>(?:\s*<p>)+")
 _PARAGRAPHS = frozenset(name.encode() for name in BLOCKS)
 
 
-def parse(utf8: bytes, content_type: str | None = None) -> Element:
+def parse(utf8: bytes) -> Element:
     """Return the root element of a page; an empty ``html`` element for a page without any.
 
     Args:
         utf8: Valid UTF-8 without control characters, as ``decode`` returns it.
-        content_type: Type that is declared; XHTML may have CDATA sections.
 
     Raises:
         MemoryError: The tree does not fit.
     """
-    if b"<![CDATA[" in utf8 and "xml" in (content_type or ""):
-        utf8 = _CDATA.sub(_as_text, utf8)
     utf8 = _reopen_root(utf8)
     if _leaves_open(utf8):
         utf8 = _NOSCRIPT.sub(_close_within, utf8)
@@ -98,8 +90,6 @@ def parse(utf8: bytes, content_type: str | None = None) -> Element:
     _read_noframes(root)
     if b"shadowroot" in utf8:
         _show_shadow_trees(root)
-    if b"math/" in utf8:
-        _show_formulas(root)
     root.getroottree().docinfo.clear()  # libxml2 would write XHTML with attributes of its own
     return root
 
@@ -116,11 +106,6 @@ def _parse(utf8: bytes) -> Element:
         root = None
     # Nothing but white space and comments.
     return etree.fromstring(b"<html></html>", _PARSER) if root is None else root
-
-
-def _as_text(section: re.Match[bytes]) -> bytes:
-    text: bytes | None = section[2]
-    return section[0] if text is None else text.replace(b"&", b"&amp;").replace(b"<", b"&lt;")
 
 
 def _reopen_root(utf8: bytes) -> bytes:
@@ -228,13 +213,6 @@ def _show_shadow_trees(root: Element) -> None:
     for template in root.iter("template"):
         if template.get("shadowrootmode") or template.get("shadowroot"):
             template.tag = "div"
-
-
-def _show_formulas(root: Element) -> None:
-    """Turn scripts that hold formulas, which a script of the page draws, into text."""
-    for script in root.iter("script"):
-        if script.get("type", "").startswith(("math/tex", "math/asciimath")):
-            script.tag = "math"
 
 
 def _read_noframes(root: Element) -> None:

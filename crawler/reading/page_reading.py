@@ -35,10 +35,11 @@ from crawler.reading.metadata.declared_headers import header_links, with_headers
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
 from crawler.reading.page_elements import collect
-from crawler.reading.reading import Extracted, Parsed, ReadingTask, WallKind
+from crawler.reading.reading import Extracted, Parsed, ReadingTask
 from crawler.reading.text import ink, judge_page, judge_whole, tidy
 from crawler.reading.url_joining import PlainJoiner
 from crawler.reading.visible_text import Visible, read_visible
+from crawler.reading.wall_kinds import WallKind
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
@@ -59,8 +60,7 @@ Element = Any  # lxml has no types
 
 logger = logging.getLogger(__name__)
 
-_PERMALINKS = frozenset({"", "#", "¶", "§", "\N{LINK SYMBOL}", "\uf0c1"})
-_UNSEEN = " \t\n\r\xa0\u200b\u2060\ufeff"
+_PERMALINKS = frozenset({"", "#", "¶", "§", "\N{LINK SYMBOL}"})
 _NO_PAGE = collect(parse(b""))  # links of documents are beside it
 
 
@@ -106,7 +106,7 @@ class PageReader:
             return self._parse_document(job, job.kind, started)
         decoded = decode(job.body, job.content_type)
         self._body = job.body
-        self._root = parse(decoded.utf8, job.content_type)
+        self._root = parse(decoded.utf8)
         page = collect(self._root)
         self._base = base = base_url(page.base, job.url)
         said = read_metadata(page, base, job.url)
@@ -355,7 +355,7 @@ def _make_absolute(body: Element, base: str) -> None:
 
 
 def _is_permalink(element: Element) -> bool:
-    return not len(element) and (element.text or "").strip(_UNSEEN) in _PERMALINKS
+    return not len(element) and (element.text or "").strip() in _PERMALINKS
 
 
 def whole_content(found: MainContent, visible: Visible) -> PackedContent:
