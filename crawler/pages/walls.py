@@ -17,8 +17,7 @@ from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import OF_TEXTS, SOFT_404, WALL, WALLS
 from crawler.pages.wall_clusters import MAX_NAMES, HostProbe, WallClusters, host_of, unknown_urls
 from crawler.pages.wall_verdicts import Wall, WallVerdicts
-from crawler.reading.reading import WallSigns
-from crawler.reading.wall_kinds import WallKind
+from crawler.reading.reading import WallKind, WallSigns
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -35,11 +35,10 @@ from crawler.reading.metadata.declared_headers import header_links, with_headers
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
 from crawler.reading.page_elements import collect
-from crawler.reading.reading import Extracted, Parsed, ReadingTask
+from crawler.reading.reading import Extracted, Parsed, ReadingTask, WallKind
 from crawler.reading.text import ink, judge_page, judge_whole, tidy
 from crawler.reading.url_joining import PlainJoiner
 from crawler.reading.visible_text import Visible, read_visible
-from crawler.reading.wall_kinds import WallKind
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes

@@ -25,7 +25,6 @@ from crawler.reading.metadata.metadata_record import (
     Metadata,
     PageHeaders,
 )
-from crawler.reading.wall_kinds import WallKind
 from neardup import Document, analyse
 from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes, word_bytes
@@ -89,6 +88,18 @@ class NoText(StrEnum):
     DAMAGED = "damaged"
     TOO_LARGE = "too_large_to_read"
     EMPTY = "no_text"
+
+
+class WallKind(StrEnum):
+    """The kind of a page that a host shows in place of the one that was requested."""
+
+    CAPTCHA = "captcha"
+    NOT_FOUND = "not_found"
+    LOGIN = "login"
+    CONSENT = "consent"
+    JAVASCRIPT = "javascript"
+    SHELL = "shell"
+    """No wall: a page that its scripts fill (``crawler.reading.app_shells``)."""
 
 
 class WallSigns(NamedTuple):

@@ -17,8 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from lxml.etree import XPath
 
 from crawler.reading.app_shells import HAS_SCRIPT, NOTICES, TEXT, is_app_shell
-from crawler.reading.reading import WallSigns
-from crawler.reading.wall_kinds import WallKind
+from crawler.reading.reading import WallKind, WallSigns
 from neardup.features.folding import fold
 from neardup.fingerprints.digest import text_digest
 

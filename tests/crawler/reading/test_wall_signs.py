@@ -8,8 +8,8 @@ import pytest
 
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
+from crawler.reading.reading import WallKind
 from crawler.reading.visible_text import read_visible
-from crawler.reading.wall_kinds import WallKind
 from crawler.reading.wall_signs import MAX_WORDS, WORDINGS, read_wall_signs, returned_to
 
 if TYPE_CHECKING:
