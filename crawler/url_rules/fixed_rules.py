@@ -197,7 +197,9 @@ class FixedRules:
         found = standing_for(url, without, [(page, first), *others])
         if found is None:
             return None
-        names = without.parting(url, found[1])
+        names = tuple(
+            name for name in without.parting(url, found[1]) if self._tells(name, url, found)
+        )
         if not names:  # a trial would say that one of several is right, and not which
             rules = self._rules.of(host, without.sufficient(url, found[1]))
             proven = max(rules, key=lambda rule: rule.agreed, default=None)
@@ -205,6 +207,14 @@ class FixedRules:
                 return None
             names = (ANY_OF + proven.name,)
         return found[0], names
+
+    def _tells(self, name: str, url: str, standing: tuple[bytes, str]) -> bool:
+        """Return whether two URLs differ in what a rule takes away, not in what a revoked one does.
+
+        With one session id in two places they say nothing of session ids.
+        """
+        otherwise = self._canonical.without((name,))
+        return otherwise(url) != otherwise(standing[1])
 
     def _tries(
         self, host: str, names: tuple[str, ...], canonical_url: str, page: bytes

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from datetime import date
 from email.utils import parsedate
+from functools import cache
+
+from neardup.volatile.answers import months_by_name
 
 # A date before the web or in the far future is a template's placeholder.
 _EARLIEST, _LATEST = 1980, 2100
@@ -13,48 +16,22 @@ _THAI = re.compile("[\u0e00-\u0e7f]")
 _MIN_ABBREVIATION = 3
 _MAX_DATE_CHARACTERS = 100
 
-# January to December, as dates have them: a genitive where the language uses it. Of two months that
-# begin alike in two languages the first one here has the short form.
-_MONTH_NAMES = (
-    "january february march april may june july august september october november december",
-    "januar februar märz april mai juni juli august september oktober november dezember",
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-    "januari februari maart april mei juni juli augustus september oktober november december",
-    "januari februari mars april maj juni juli augusti september oktober november december",
-    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada "
-    "grudnia",
-    "ledna února března dubna května června července srpna září října listopadu prosince",
-    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-    "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
-    "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
-    "január február március április május június július augusztus szeptember október november "
-    "december",
-    "ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου "
-    "νοεμβρίου δεκεμβρίου",
-    "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta "
-    "syyskuuta lokakuuta marraskuuta joulukuuta",
-    "januari februari maret april mei juni juli agustus september oktober november desember",
-    "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر",
-    "בינואר בפברואר במרץ באפריל במאי ביוני ביולי באוגוסט בספטמבר באוקטובר בנובמבר בדצמבר",
-    "जनवरी फ़रवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर",
-    "มกราคม กุมภาพันธ์ มีนาคม เมษายน พฤษภาคม มิถุนายน กรกฎาคม สิงหาคม กันยายน ตุลาคม พฤศจิกายน ธันวาคม",
-)
+# Of two months that begin alike in two languages the first one here has the short form.
+_LANGUAGES = tuple("en de fr es it pt nl sv pl cs ru uk tr hu el fi id ar he hi th".split())
+_IN_HEBREW = "\u05d1"  # "in", which is written together with the month
 
 
+@cache
 def _months() -> dict[str, int]:
     """Return the number of each month by its names and by their beginnings."""
     found: dict[str, int] = {}
-    for names in _MONTH_NAMES:
-        for number, name in enumerate(names.split(), 1):
-            for end in range(_MIN_ABBREVIATION, len(name) + 1):
-                found.setdefault(name[:end], number)
+    for name, numbers in months_by_name(_LANGUAGES).items():
+        for written in (name, _IN_HEBREW + name):
+            for end in range(_MIN_ABBREVIATION, len(written) + 1):
+                found.setdefault(written[:end], min(numbers))
     return found
 
 
-_MONTHS = _months()
 _NUMERIC = re.compile(r"(?<![\d.])(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?!\d)")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)")
 _YEAR_LAST = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})(?!\d)")
@@ -113,15 +90,15 @@ def _of_year_last(first: str, separator: str, second: str, year: str) -> str | N
 
 def _of_day_first(day: str, month: str, year: str) -> str | None:
     years = _BUDDHIST_YEARS if _THAI.match(month) and int(year) > _LATEST else 0
-    return _day(int(year) - years, _MONTHS.get(month, 0), int(day))
+    return _day(int(year) - years, _months().get(month, 0), int(day))
 
 
 def _of_month_first(month: str, day: str, year: str) -> str | None:
-    return _day(int(year), _MONTHS.get(month, 0), int(day))
+    return _day(int(year), _months().get(month, 0), int(day))
 
 
 def _of_year_first(year: str, month: str, day: str) -> str | None:
-    return _day(int(year), _MONTHS.get(month, 0), int(day))
+    return _day(int(year), _months().get(month, 0), int(day))
 
 
 _READERS = (

@@ -217,6 +217,20 @@ def test_a_rule_is_revoked_on_the_host_where_it_is_wrong(tmp_path: Path) -> None
     assert sorted(rows) == [("other.test", 1), ("site.test", 0)]
 
 
+def test_one_session_id_in_two_places_says_nothing_of_session_ids(tmp_path: Path) -> None:
+    session, other = (part[1:] for part in SESSIONS[1:])
+    queries = [f"/q?{session}&b=2&a=1", "/p?a=1&b=2", f"/q?b=2&a=1&{session}"]
+    with closing(SmallCrawl(tmp_path, frozenset({"phpsessid"}))) as crawl:
+        crawl.meet(f"{HOST}/q?a=1&b=2")
+        crawl.answer()
+        for query in queries:  # the first one differs by two rules, of which one is blamed
+            crawl.meet(HOST + query)
+            crawl.answer()
+        crawl.meet(url := f"{HOST}/p?a=1&b=2&{other}")
+        crawl.finish()
+        assert crawl.said(url) in crawl.texts
+
+
 def test_a_url_that_is_met_first_in_a_visit_counts_as_no_trial(tmp_path: Path) -> None:
     sources = [f"{HOST}/p?utm_source={name}" for name in ("one", "two")]
     with closing(crawled(tmp_path, sources, "utm", "phpsessid")) as crawl:
