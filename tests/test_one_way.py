@@ -24,7 +24,7 @@ WRITERS = {
     "crawler/warc/wacz.py": "into what replacing opened",
     "crawler/lab/plot.py": "into what named_file opened",
     "crawler/maintenance/verify/file_checks.py": "into a temporary folder of its own",
-    "crawler/mirror/packing.py": "into the new file that _replaced made",
+    "crawler/console/mirror_packing.py": "into the new file that _replaced made",
 }
 """Files with another way to make, change or copy files, and why."""
 

@@ -97,7 +97,8 @@ def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
     for fault in report.faults:
         if fault.count:
             yield from _lines(fault)
-    if nothing := [_small(fault.kind.heading) for fault in report.faults if not fault.count]:
+    found_none = (fault.kind.heading for fault in report.faults if not fault.count)
+    if nothing := [heading[:1].lower() + heading[1:] for heading in found_none]:
         yield ""
         yield f"none found: {', '.join(nothing)}"
 
@@ -124,7 +125,3 @@ def _example_lines(kind: FaultKind, example: FaultExample) -> Iterator[str]:
         yield f"        {kind.relation} {page.url}{text}"
     if example.count > _SHOWN_PAGES:
         yield f"        and {example.count - _SHOWN_PAGES:,} more"
-
-
-def _small(heading: str) -> str:
-    return heading[:1].lower() + heading[1:]

@@ -190,7 +190,7 @@ def html_report(
     counts = report_selection(connection, ALL)
     first = next(stored_urls(connection), "")
     environment = template_environment()
-    environment.filters |= {"number": _number, "percent": _percent, "link": _link}
+    environment.filters |= {"number": "{:,}".format, "percent": _percent, "link": _link}
     return environment.get_template("report.html").render(
         site=urlsplit(first).netloc if first else folder,
         folder=folder,
@@ -203,10 +203,6 @@ def html_report(
         verdicts=VERDICTS,
         outcomes=OUTCOMES,
     )
-
-
-def _number(value: int) -> str:
-    return f"{value:,}"
 
 
 def _percent(part: int, whole: int) -> str:

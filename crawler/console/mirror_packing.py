@@ -1,29 +1,317 @@
-"""Pack a mirror in one file, for ``crawl-once mirror --format`` and ``--pack``."""
+"""Pack a mirror in one file: zip for any computer, ZIM for Kiwix.
+
+Packed are the files of the mirror and its entry pages, without its state and its archive. Pages
+keep their paths, so that the links within the mirror hold in the packed file too.
+"""
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+import io
+import os
+import shutil
+import struct
+import sys
+import time
+import zipfile
+import zlib
+from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.filesize import decimal
 
 from crawler.console.command_line import CommandError
 from crawler.console.escaping import say_or_go_on
 from crawler.console.progress_line import ProgressLine
+from crawler.mirror.endings import is_text_name
+from crawler.mirror.errors import MirrorError, MirrorStorageError
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.packing import Packer, remove_unfinished
-from crawler.mirror.paths import STATE_FOLDER
+from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, STATE_FOLDER, VERSIONS
+from crawler.mirror.reports import index_without
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of, open_for_reading
 from crawler.storage.directory import lock_held
 from crawler.suggestions import did_you_mean
+from neardup.files.durable import new_file
 from neardup.installing import install_command
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import sqlite3
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from typing import BinaryIO
+
+_FILES = """
+SELECT files.path, files.content_type, files.is_page, pages.title, hex(files.digest), files.size
+FROM files LEFT JOIN pages ON pages.key = files.key AND pages.latest = 1
+WHERE files.state = 'own' ORDER BY files.path
+"""
+_LANGUAGE = """
+SELECT language FROM pages WHERE latest = 1 AND language IS NOT NULL
+GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1
+"""
+
+_COMPRESSED = ("image/", "video/", "audio/", "font/", "application/zip", "application/gzip")
+_NOT_COMPRESSED = ("image/svg", "image/bmp", "font/ttf", "font/otf")
+_OUR_TYPES = {"html": "text/html;charset=utf-8", "json": "application/json"}
+_UNKNOWN_TYPE = "application/octet-stream"
+# The first date that a zip file can have: that of the packing would make each file another one.
+_DATE = (1980, 1, 1, 0, 0, 0)
+_MODE = 0o100644
+_PIECE_BYTES = 2**20
+_LARGE_BYTES = 2**31 - 1
+_ICON_PIXELS = 48
+_ICON_COLOUR = bytes((38, 92, 148))
+
+
+class PackedFile(NamedTuple):
+    """A file of a mirror to be packed.
+
+    Attributes:
+        path: Path below the folder of the mirror.
+        content_type: The type that the site sent with it.
+        is_page: Whether it is a page.
+        title: Title of a page, where that is known.
+        content: Digest and size, equal for the same bytes; "" where that is not known.
+        body: The bytes, or None: those of the file in the folder.
+    """
+
+    path: str
+    content_type: str
+    is_page: bool = False
+    title: str = ""
+    content: str = ""
+    body: bytes | None = None
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether the format of the file is one that compresses."""
+        kind = self.content_type
+        return kind.startswith(_COMPRESSED) and not kind.startswith(_NOT_COMPRESSED)
+
+
+class Packer:
+    """Writes a mirror to one file.
+
+    Args:
+        folder: Folder of the mirror.
+        connection: Its database.
+        watch: Callback for progress: packed files, and their total.
+    """
+
+    def __init__(
+        self,
+        folder: MirrorFolder,
+        connection: sqlite3.Connection,
+        watch: Callable[[int, int], None],
+    ) -> None:
+        self._folder = folder
+        self._connection = connection
+        self._watch = watch
+        self._total = int(connection.execute("SELECT count(*) FROM files").fetchone()[0])
+
+    def write_zip(self, target: Path) -> int:
+        """Write a zip file whose bytes are the same for the same files; return their number.
+
+        Complexity: O(bytes), of which a megabyte is in memory.
+
+        Raises:
+            MirrorError: A file is missing, or the target cannot be written.
+        """
+        count = 0
+        with _replaced(target) as partial, zipfile.ZipFile(partial, "w") as to:
+            for file in self._files():
+                info = zipfile.ZipInfo(f"{target.stem}/{file.path}", _DATE)
+                info.external_attr = _MODE << 16
+                info.create_system = 3
+                kind = zipfile.ZIP_STORED if file.is_compressed else zipfile.ZIP_DEFLATED
+                info.compress_type = kind
+                info.file_size = self._folder.stat(file.path).st_size
+                is_large = info.file_size > _LARGE_BYTES
+                with (
+                    self._opened(file) as source,
+                    to.open(info, "w", force_zip64=is_large) as written,
+                ):
+                    shutil.copyfileobj(source, written, _PIECE_BYTES)
+                count += 1
+        return count
+
+    def write_zim(self, target: Path, url: str) -> int:
+        """Write a ZIM file with an index of its texts; return the number of its files.
+
+        The same bytes are in it once. Its id is a new one each time.
+
+        Args:
+            target: Path of the file.
+            url: URL that is mirrored.
+
+        Raises:
+            MirrorError: A file is missing, or the target cannot be written.
+            ImportError: libzim is not installed.
+        """
+        from libzim.writer import Creator, Hint  # noqa: PLC0415  # of the extra zim
+
+        count, stored = 0, dict[str, str]()
+        language = self._language()
+        with _replaced(target) as partial, _silenced():
+            creator = Creator(partial).config_indexing(True, language)
+            with creator.set_mainpath(INDEX) as to:
+                for file in self._files():
+                    title = file.title or file.path
+                    if file.content in stored:
+                        hints = {Hint.FRONT_ARTICLE: file.is_page}
+                        to.add_alias(file.path, title, stored[file.content], hints)
+                    else:
+                        self._folder.stat(file.path)  # no symbolic link, and there
+                        to.add_item(_item(self._folder.root / file.path, file))
+                    if file.content:
+                        stored.setdefault(file.content, file.path)
+                    count += 1
+                for name, value in _metadata(url, language):
+                    to.add_metadata(name, value)
+                to.add_illustration(_ICON_PIXELS, _icon())
+        return count
+
+    def _files(self) -> Iterator[PackedFile]:
+        for number, path in enumerate(sorted(OUR_FILES - {VERSIONS})):  # those are not packed
+            self._watch(number, self._total)
+            if self._folder.exists(path):
+                kind = _OUR_TYPES[path.rpartition(".")[2]]
+                body = None
+                if path == INDEX:  # it may lead to what is not packed
+                    body = index_without(self._folder.read(path), (VERSIONS,))
+                yield PackedFile(path, kind, body=body)
+        for path in self._folder.paths(SEARCH_FOLDER):
+            yield PackedFile(path, "text/javascript")
+        for number, row in enumerate(self._connection.execute(_FILES), 1):
+            path, content_type, is_page, title, digest, size = row
+            kind = _type_of(content_type, path, is_page=bool(is_page))
+            content = f"{digest} {size} {kind}"
+            yield PackedFile(path, kind, bool(is_page), title or "", content)
+            self._watch(number, self._total)
+
+    def _opened(self, file: PackedFile) -> BinaryIO:
+        return self._folder.open(file.path) if file.body is None else io.BytesIO(file.body)
+
+    def _language(self) -> str:
+        """Return the language of most pages in three letters, as ZIM has it; else ``eng``."""
+        from babel.core import get_global  # noqa: PLC0415  # its data take a while to load
+
+        row = self._connection.execute(_LANGUAGE).fetchone()
+        tag = "en" if row is None else str(row[0]).replace("_", "-").partition("-")[0].lower()
+        if len(tag) == 3:
+            return tag
+        codes = get_global("language_aliases").items()
+        return next((code for code, short in codes if short == tag and len(code) == 3), "eng")
+
+
+def _type_of(content_type: str | None, path: str, *, is_page: bool) -> str:
+    """Return the type of a file in ZIM, where a character of others would part the list of types.
+
+    What is a page by its first bytes alone is one, but not plain text that is named so.
+    """
+    kind = "".join(filter(str.isprintable, content_type or "")).strip().lower()
+    is_text = kind.startswith("text/plain") and is_text_name(path)
+    if is_page and not is_text and not kind.startswith(("text/html", "application/xhtml")):
+        return "text/html"
+    return kind or _UNKNOWN_TYPE
+
+
+def _metadata(url: str, language: str) -> Iterator[tuple[str, str]]:
+    """Yield what every ZIM file has to say of itself."""
+    host = url.partition("://")[2].partition("/")[0]
+    yield "Title", host[:30]
+    yield "Name", f"{host}_{language}_all"
+    yield "Language", language
+    yield "Creator", host
+    yield "Publisher", "crawl-once"
+    yield "Description", f"Mirror of {url}"[:80]
+    yield "Source", url
+    yield "Date", time.strftime("%Y-%m-%d", time.gmtime())
+
+
+def _item(place: Path, file: PackedFile) -> object:
+    from libzim.writer import FileProvider, Hint, Item, StringProvider  # noqa: PLC0415
+
+    class FileItem(Item):  # type: ignore[misc]  # of a library without types
+        def get_path(self) -> str:
+            return file.path
+
+        def get_title(self) -> str:
+            return file.title or file.path
+
+        def get_mimetype(self) -> str:
+            return file.content_type
+
+        def get_contentprovider(self) -> object:
+            return FileProvider(place) if file.body is None else StringProvider(file.body)
+
+        def get_hints(self) -> dict[object, bool]:
+            return {Hint.FRONT_ARTICLE: file.is_page, Hint.COMPRESS: not file.is_compressed}
+
+    return FileItem()
+
+
+def _icon() -> bytes:
+    """Return a square of one colour as PNG, which a ZIM file must have."""
+    line = b"\0" + _ICON_COLOUR * _ICON_PIXELS
+    head = struct.pack(">IIBBBBB", _ICON_PIXELS, _ICON_PIXELS, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(line * _ICON_PIXELS)), (b"IEND", b""))
+    chunks = (
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+@contextmanager
+def _silenced() -> Iterator[None]:
+    """Keep from standard output what libzim says there of its steps."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
+@contextmanager
+def _replaced(target: Path) -> Iterator[Path]:
+    """Yield a path to write to, which becomes the target when all is written, and else nothing.
+
+    Raises:
+        MirrorStorageError: The system refuses.
+    """
+    partial = _partial(target)
+    try:
+        new_file(partial).close()
+        yield partial
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        partial.replace(target)
+    except MirrorError:
+        raise
+    except (OSError, RuntimeError) as error:  # libzim raises the latter
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise MirrorStorageError(f"{target} cannot be written: {why}") from error
+    finally:
+        remove_unfinished(target)
+
+
+def remove_unfinished(target: Path) -> None:
+    """Remove what a killed process left of a packed file. No other process may be packing."""
+    partial = _partial(target)
+    for path in (partial, partial.with_name(f"{partial.name}.tmp")):
+        path.unlink(missing_ok=True)
+
+
+def _partial(target: Path) -> Path:
+    return target.with_name(f".{target.name}.part")
+
 
 ZIP, ZIM, WACZ = "zip", "zim", "wacz"
 

@@ -90,6 +90,8 @@ def parse(utf8: bytes) -> Element:
     _read_noframes(root)
     if b"shadowroot" in utf8:
         _show_shadow_trees(root)
+    if b"math/" in utf8:
+        _show_formulas(root)
     root.getroottree().docinfo.clear()  # libxml2 would write XHTML with attributes of its own
     return root
 
@@ -213,6 +215,13 @@ def _show_shadow_trees(root: Element) -> None:
     for template in root.iter("template"):
         if template.get("shadowrootmode") or template.get("shadowroot"):
             template.tag = "div"
+
+
+def _show_formulas(root: Element) -> None:
+    """Turn scripts that hold formulas, which a script of the page draws, into text."""
+    for script in root.iter("script"):
+        if script.get("type", "").startswith(("math/tex", "math/asciimath")):
+            script.tag = "math"
 
 
 def _read_noframes(root: Element) -> None:

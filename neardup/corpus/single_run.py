@@ -276,7 +276,8 @@ class SingleRun:
     def _write_clusters(self) -> None:
         columns = ["id", "text_id", "duplicate_of"]
         documents = read_files(self._folder.path, "documents", columns)
-        found = _cluster_table(documents, self._earlier_clusters(), self._first_id())
+        first_id = self._earlier.end_file << POSITION_BITS
+        found = _cluster_table(documents, self._earlier_clusters(), first_id)
         self._folder.write_table("clusters", 0, found)
         same = pc.equal(found["id"], found["representative"])
         self._counts["clusters"] = pc.sum(same).as_py() or 0
@@ -284,9 +285,6 @@ class SingleRun:
     def _earlier_clusters(self) -> Iterator[Any]:
         for folder in self._earlier.tables:
             yield from read_files(folder, "clusters", ["id", "representative"])
-
-    def _first_id(self) -> int:
-        return self._earlier.end_file << POSITION_BITS
 
     def _why_left_out(self) -> str | None:
         for table in read_files(self._folder.path, "left_out", ["left_out"]):

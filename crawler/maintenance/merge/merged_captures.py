@@ -297,7 +297,8 @@ def number_captures(
     for source in sources:
         watch.begin(f"reading {source.folder}", source.count("pages"))
         rows = _watched(source.connection.execute(_FIND, (source.number,)), watch)
-        database.write_many(f"INSERT INTO scratch.found VALUES ({_marks(11)})", rows)
+        marks = ", ".join("?" * 11)
+        database.write_many(f"INSERT INTO scratch.found VALUES ({marks})", rows)
     database.write(_NUMBER)
     for statement in _INDEX.strip().split(";\n"):
         database.write(statement)
@@ -329,7 +330,3 @@ def _watched(rows: Iterable[tuple[object, ...]], watch: CheckWatch) -> Iterator[
     for row in rows:
         watch.advance()
         yield row
-
-
-def _marks(count: int) -> str:
-    return ", ".join("?" * count)

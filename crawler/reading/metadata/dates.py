@@ -35,13 +35,15 @@ def _months() -> dict[str, int]:
 _NUMERIC = re.compile(r"(?<![\d.])(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?!\d)")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)")
 _YEAR_LAST = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})(?!\d)")
-_MONTH = r"([^\W\d_][^\s\d,./()-]{2,14})"
+_MONTH = r"(?P<month>[^\W\d_][^\s\d,./()-]{2,14})"
 _DAY_FIRST = re.compile(
-    rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|º|°)?\.?[\s-]{{1,3}}(?:de\s|of\s)?{_MONTH}"
-    r"\.?,?[\s-]{1,3}(?:de\s|del\s)?(\d{4})(?!\d)"
+    rf"(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|º|°)?\.?[\s-]{{1,3}}(?:de\s|of\s)?{_MONTH}"
+    r"\.?,?[\s-]{1,3}(?:de\s|del\s)?(?P<year>\d{4})(?!\d)"
 )
-_MONTH_FIRST = re.compile(rf"{_MONTH}\.?\s(\d{{1,2}})(?:st|nd|rd|th)?,?\s(\d{{4}})(?!\d)")
-_YEAR_MONTH_DAY = re.compile(rf"(?<!\d)(\d{{4}})\.?\s{_MONTH}\s(\d{{1,2}})(?!\d)")
+_MONTH_FIRST = re.compile(
+    rf"{_MONTH}\.?\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<year>\d{{4}})(?!\d)"
+)
+_YEAR_MONTH_DAY = re.compile(rf"(?<!\d)(?P<year>\d{{4}})\.?\s{_MONTH}\s(?P<day>\d{{1,2}})(?!\d)")
 
 
 def iso_date(text: str | None) -> str | None:
@@ -71,42 +73,35 @@ def named_day(text: str) -> tuple[str, int, int] | None:
     lower = lower if len(lower) == len(text) else text
     for pattern, read in _READERS:
         for found in pattern.finditer(lower):
-            if day := read(*found.groups()):
+            if day := read(found):
                 return day, found.start(), found.end()
     return None
 
 
-def _of_figures(year: str, month: str, day: str) -> str | None:
-    return _day(int(year), int(month), int(day))
+def _of_figures(found: re.Match[str]) -> str | None:
+    return _day(*map(int, found.groups()))
 
 
-def _of_year_last(first: str, separator: str, second: str, year: str) -> str | None:
+def _of_year_last(found: re.Match[str]) -> str | None:
     """Return a day whose month is certain: between points it is second, else one is above 12."""
-    low, high = int(first), int(second)
-    if separator == "." or low > 12:
-        return _day(int(year), high, low)
-    return _day(int(year), low, high) if high > 12 or low == high else None
+    low, high, year = int(found[1]), int(found[3]), int(found[4])
+    if found[2] == "." or low > 12:
+        return _day(year, high, low)
+    return _day(year, low, high) if high > 12 or low == high else None
 
 
-def _of_day_first(day: str, month: str, year: str) -> str | None:
-    years = _BUDDHIST_YEARS if _THAI.match(month) and int(year) > _LATEST else 0
-    return _day(int(year) - years, _months().get(month, 0), int(day))
-
-
-def _of_month_first(month: str, day: str, year: str) -> str | None:
-    return _day(int(year), _months().get(month, 0), int(day))
-
-
-def _of_year_first(year: str, month: str, day: str) -> str | None:
-    return _day(int(year), _months().get(month, 0), int(day))
+def _of_name(found: re.Match[str]) -> str | None:
+    year, month = int(found["year"]), found["month"]
+    years = _BUDDHIST_YEARS if _THAI.match(month) and year > _LATEST else 0
+    return _day(year - years, _months().get(month, 0), int(found["day"]))
 
 
 _READERS = (
     (_YEAR_FIRST, _of_figures),
-    (_DAY_FIRST, _of_day_first),
-    (_MONTH_FIRST, _of_month_first),
+    (_DAY_FIRST, _of_name),
+    (_MONTH_FIRST, _of_name),
     (_YEAR_LAST, _of_year_last),
-    (_YEAR_MONTH_DAY, _of_year_first),
+    (_YEAR_MONTH_DAY, _of_name),
 )
 
 

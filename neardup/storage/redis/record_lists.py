@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -153,14 +154,11 @@ class RecordLists:
 
     def calls(self, additions: Sequence[Addition]) -> list[Call]:
         """Return the calls that add records to lists, each once; all lists are others."""
-        return [
-            Call(
-                _APPEND,
-                [key],
-                [*self.limits(), *(each for index in found for each in _told(additions[index]))],
-            )
-            for key, found in by_key(addition.place for addition in additions).items()
-        ]
+        calls = []
+        for key, found in by_key(addition.place for addition in additions).items():
+            told = [(additions[index].place.field, additions[index].record) for index in found]
+            calls.append(Call(_APPEND, [key], [*self.limits(), *chain.from_iterable(told)]))
+        return calls
 
     async def read(self, places: Sequence[ListPlace]) -> list[bytes | None]:
         """Return lists; None: there is none."""
@@ -248,10 +246,6 @@ class RecordLists:
 
 def _last_number(part: bytes) -> int:
     return int.from_bytes(part[-NUMBER_BYTES:], "little")
-
-
-def _told(addition: Addition) -> tuple[bytes, bytes]:
-    return addition.place.field, addition.record
 
 
 def _of_ours(place: ListPlace, stored: bytes | None) -> bytes | None:

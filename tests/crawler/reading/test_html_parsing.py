@@ -191,3 +191,9 @@ def test_tags_that_never_end_in_a_deep_page_take_no_time(rest: bytes) -> None:
     """Each of them would be looked through to the end of the page."""
     body = b"<div>" * 2_100 + b"<p>kept</p>" + rest * 100_000
     assert "kept" in text_of(body)
+
+
+def test_pages_that_differ_in_a_formula_of_a_script_differ_in_what_is_visible() -> None:
+    said = '<p>The area is</p><script type="math/tex; mode=display">x^{}</script>'
+    first, second = (read_visible(flatten(parse(said.format(at).encode()))) for at in "23")
+    assert first.text != second.text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from libzim.reader import Archive
 
-from crawler.mirror.packing import Packer
+from crawler.console.mirror_packing import Packer
 from tests.crawler.mirror.made import MadeMirror
 
 if TYPE_CHECKING:
