@@ -76,10 +76,14 @@ class MetricsServer:
         # Most crawls serve none, and each command imports this module.
         from prometheus_client import CONTENT_TYPE_LATEST, generate_latest  # noqa: PLC0415
         from twisted.internet import reactor  # noqa: PLC0415
+        from twisted.web.http import SERVICE_UNAVAILABLE  # noqa: PLC0415
         from twisted.web.resource import Resource  # noqa: PLC0415
         from twisted.web.server import Request, Site  # noqa: PLC0415
 
         def answer(request: Request) -> bytes:
+            if self._port is None:  # the connection was there before the crawl ended
+                request.setResponseCode(SERVICE_UNAVAILABLE)
+                return b""
             request.setHeader("Content-Type", CONTENT_TYPE_LATEST)
             return generate_latest(self._registry)
 

@@ -4,6 +4,7 @@ import heapq
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 from neardup.cascade import NearText, is_confirmed
@@ -232,7 +233,7 @@ class Candidates:
 
     def _other_matches(self) -> Iterator[Match]:
         """Yield the candidates of other names that are not told to be too different, in order."""
-        others = heapq.merge(self._others, self._known_others, key=_nearness)
+        others = heapq.merge(self._others, self._known_others, key=attrgetter("distance", "id"))
         for match in islice(others, MAX_CANDIDATES):
             if self._characters >= MAX_CHARACTERS:
                 return
@@ -361,10 +362,6 @@ class Candidates:
                 return 1.0
             self._own = bitmap_of(similarity.shingles)
         return max_similarity(self._own, bitmap)
-
-
-def _nearness(match: Match) -> tuple[int, int]:
-    return match.distance, match.id
 
 
 def _cost(text: str) -> int:

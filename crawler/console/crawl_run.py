@@ -107,7 +107,7 @@ class SpiderRun(ABC):
             JobError: The crawl directory cannot be used.
             FleetError: Its Redis does not answer, or has another crawl.
         """
-        job = prepare_job(self._settings)
+        job = self._prepared()
         archive: Archive | None = None
         try:
             before = job.visits.plan
@@ -121,6 +121,9 @@ class SpiderRun(ABC):
             if archive is not None:
                 archive.close()
         return self._conclude(job, crawler)
+
+    def _prepared(self) -> Job:
+        return prepare_job(self._settings)
 
     def _claim(self, job: Job) -> None:
         scope = self._spidercls.scope_name(self._arguments)

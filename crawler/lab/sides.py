@@ -193,7 +193,8 @@ def read_files(paths: Sequence[Path]) -> list[TextSide]:
     pages = {
         place: Html(path.resolve().as_uri(), content, _XML if is_document else None)
         for place, (path, content) in enumerate(zip(paths, contents, strict=True))
-        if (is_document := _is_document(content)) or _is_html(path, content)
+        # PDF and packed files are told by their bytes, feeds where XML is declared.
+        if (is_document := document_kind(_XML, content) is not None) or _is_html(path, content)
     }
     read = dict(zip(pages, read_pages(list(pages.values())), strict=True)) if pages else {}
     return [
@@ -217,11 +218,6 @@ def _content(path: Path) -> bytes:
     if len(content) > MAX_BYTES:
         raise SourceError(f"{path}: larger than {MAX_BYTES // 2**20} MB")
     return content
-
-
-def _is_document(content: bytes) -> bool:
-    # PDF and packed files are told by their bytes, feeds where XML is declared.
-    return document_kind(_XML, content) is not None
 
 
 def _is_html(path: Path, content: bytes) -> bool:

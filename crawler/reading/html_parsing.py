@@ -85,7 +85,8 @@ def parse(utf8: bytes) -> Element:
     last = _PARSER.error_log.last_error
     if last is not None and last.level == ErrorLevels.FATAL:
         # "Excessive depth in document": the rest of the page is missing from the tree.
-        root = _parse(_flatten(utf8))
+        # All text and all links stay of a page nested too deeply for libxml2 (2,048 elements).
+        root = _parse(_BREAKS.sub(b"<p>", _TAG.sub(_flat_tag, utf8)))
     _empty_head(root)
     _read_noframes(root)
     if b"shadowroot" in utf8:
@@ -117,11 +118,6 @@ def _reopen_root(utf8: bytes) -> bytes:
     if first is None or not utf8[first.end() :].strip():
         return utf8
     return utf8[: first.start()] + _ROOT_END.sub(b" ", utf8[first.start() :])
-
-
-def _flatten(utf8: bytes) -> bytes:
-    """Keep all text and all links of a page nested too deeply for libxml2 (2,048 elements)."""
-    return _BREAKS.sub(b"<p>", _TAG.sub(_flat_tag, utf8))
 
 
 def _flat_tag(match: re.Match[bytes]) -> bytes:

@@ -38,7 +38,7 @@ _M_MXFAST = 1
 # A page is made of tens of thousands of objects that reference counts free. To look for cycles
 # among them after each 700 costs 3 % of a page.
 _COLLECTED_OBJECTS = 50_000
-_FIRST_PAGE = b"<title>A page</title><p>" + b"It has a paragraph with sentences. " * 20
+_FIRST_PAGE = b"<title>A page</title><p>3 May 2020<p>" + b"It has a paragraph with sentences. " * 20
 # trafilatura walks trees by recursion, and libxml2 makes them up to 2,048 deep.
 _DEPTH = 10_000
 

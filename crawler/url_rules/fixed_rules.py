@@ -197,9 +197,10 @@ class FixedRules:
         found = standing_for(url, without, [(page, first), *others])
         if found is None:
             return None
-        names = tuple(
-            name for name in without.parting(url, found[1]) if self._tells(name, url, found)
-        )
+        parting = without.parting(url, found[1])
+        names = tuple(name for name in parting if self._tells(name, url, found))
+        if parting and not names:
+            return None
         if not names:  # a trial would say that one of several is right, and not which
             rules = self._rules.of(host, without.sufficient(url, found[1]))
             proven = max(rules, key=lambda rule: rule.agreed, default=None)

@@ -19,6 +19,7 @@ from crawler.urls.parts import MalformedUrl
 if TYPE_CHECKING:
     from crawler.frontier.queue import RequestQueue
     from crawler.storage.database import Database
+    from crawler.url_rules.learned_rule import LearnedRule
     from crawler.url_rules.learning.hypothesis import LearningPolicy
     from crawler.url_rules.url_groups import UrlGroup
     from crawler.urls.canonical import Canonicalizer
@@ -104,3 +105,11 @@ class RuleState:
             RuledAddresses(canonicalizer, rules, skipped),
             int(database.meta(meta_names.VISIT) or 0),
         )
+
+    def start_over(self, rule: LearnedRule, page: int) -> None:
+        """Discard the trials of a rule up to a capture, also those of others together with it."""
+        rule.start_over(page)
+        self.store.note_change(rule)
+        for other in self.rules.of(rule.context.host):
+            if other.tried.pop((-rule.id, ""), 0):
+                self.store.note_change(other)

@@ -240,7 +240,8 @@ class RuleTrial:
         rules = {rule.id: rule for rule in self._rules}
         for number, thing, value in parts:
             rule = rules[number]
-            if page is None or page > rule.since:
+            since = max(rule.since, rules[-thing].since if -thing in rules else 0)
+            if page is None or page > since:
                 rule.tried[thing, value] += 1
                 self._store.note_change(rule)
 
@@ -262,8 +263,8 @@ class RuleTrial:
             if blamed is None:
                 return  # they are one without any rule: the page has changed
             for rule in self._rules.behind(address, met.address):
-                rule.start_over(row.id)  # it may be that one: the least proven need not be
-                self._store.note_change(rule)
+                # It may be that one: the least proven need not be.
+                self._state.start_over(rule, row.id)
             alike = self._about_the_same(blamed, address)
             self._object(blamed, address, reason, example)
             for other in alike:
@@ -314,7 +315,7 @@ class RuleTrial:
             self.revoke(rule, reason, example)
             return
         rule.context = context
-        rule.start_over(example.page)
+        self._state.start_over(rule, example.page)
         self._rules.forget_ways()
         self._store.change(rule)
         for proposal in self._regroup_again(rule):

@@ -128,10 +128,14 @@ class Validation:
 
     def _was_stopped(self) -> bool:
         unsettled = (
-            rule.examined == NOT_EXAMINED if is_open(rule.transform) else self._is_wanted(rule)
+            rule.examined == NOT_EXAMINED if self._may_meet(rule) else self._is_wanted(rule)
             for rule in self._rules
         )
         return any(unsettled) and any(rule > 0 for rule in self._state.skipped.counts())
+
+    def _may_meet(self, rule: LearnedRule) -> bool:
+        """Return whether further values may be met, or further pairs with other rules."""
+        return is_open(rule.transform) or len(self._rules.of(rule.context.host)) > 1
 
     def _is_wanted(self, rule: LearnedRule) -> bool:
         return rule.examined not in {ALL_TRIED, UNDECIDED} and not self._is_settled(rule)
@@ -142,7 +146,7 @@ class Validation:
         self._survey.start_over()
         for rule in self._rules:
             if rule.examined != PROVEN:
-                rule.start_over(rule.since)
+                self._state.start_over(rule, rule.since)
 
     def note_change(self) -> None:
         """Check all skipped requests again: rules changed, or skipped another request."""
@@ -152,7 +156,7 @@ class Validation:
             for rule in self._rules:
                 is_over = rule.examined in {ALL_TRIED, UNDECIDED}
                 # It may skip a value now that was never tried.
-                if is_over or (rule.examined in {PROVEN, OF_IDS} and is_open(rule.transform)):
+                if is_over or (rule.examined in {PROVEN, OF_IDS} and self._may_meet(rule)):
                     self._settle(rule, NOT_EXAMINED)
 
     def try_more(self) -> bool:
@@ -229,7 +233,7 @@ class Validation:
         self._grow()
         is_known = not self._is_stale and not self.is_under_way
         for rule in self._rules:
-            if is_open(rule.transform) and not is_known:
+            if self._may_meet(rule) and not is_known:
                 continue
             if rule.is_of_ids:
                 self._settle(rule, OF_IDS)

@@ -121,11 +121,11 @@ class AnalysisPool:
 
     def _read(self, parts: Iterator[InputPart]) -> Iterator[Analysed]:
         numbered = enumerate(parts)
-        works = self._works
+        works, max_waiting_bytes = self._works, len(self._workers) * _MAX_AHEAD_BYTES
         while True:
             for worker in self._workers:
                 # Behind a large packed file all others would lie analysed on disk.
-                if worker.work is not None or self._waiting_bytes > self._max_waiting_bytes:
+                if worker.work is not None or self._waiting_bytes > max_waiting_bytes:
                     continue
                 if (found := next(numbered, None)) is not None:
                     worker.work = _Work(*found, worker)
@@ -158,10 +158,6 @@ class AnalysisPool:
             if worker.process.poll(_ENDING_SECS) is None:  # its server was stopped
                 worker.process.kill(with_server=True)
                 worker.process.poll(None)
-
-    @property
-    def _max_waiting_bytes(self) -> int:
-        return len(self._workers) * _MAX_AHEAD_BYTES
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{number}.arrow"

@@ -367,7 +367,10 @@ def merge_url_rules(database: Database, sources: Sequence[MergedCrawl], parted: 
     rules: dict[str, list[object]] = {}
     for source in sources:
         for rule, state, positives, explored, saved, *rest in source.connection.execute(_RULES):
-            row = [state, positives, explored, saved, *rest]
+            tried = json.loads(rest[-1])
+            # Rules get numbers anew, so that what was tried together with one is to be tried again.
+            tried["tried"] = [one for one in tried.get("tried", ()) if one[0] >= 0]
+            row = [state, positives, explored, saved, *rest[:-1], json.dumps(tried)]
             held = rules.setdefault(rule, row)
             if held is not row:
                 rules[rule] = _together(held, row)

@@ -215,13 +215,14 @@ def text_columns(texts: list[str], title: str) -> dict[str, Column]:
     shares = (digits / shown, counts // _UPPER % _UPPER / shown, commas)
     whole = _BETWEEN.join(starts)
     fits = chars < min(_MAX_IN_TITLE, len(title) + 1)
+    likely = np.flatnonzero((letters > _MIN_IN_TITLE) & fits).tolist()
     marked = (
         [at for at, text in enumerate(texts) if text[-1] in _SENTENCE_ENDS],
         _priced(texts, np.flatnonzero((digits > 0) & (chars < _MAX_PRICE)).tolist()),
         [at for at in _holding(_LEGAL_WORDS, whole.lower()) if len(texts[at]) < _LOOKED_AT],
         _actions(texts),
         _dated(texts, whole, np.flatnonzero((digits > 0) & (chars < _SHORT)).tolist()),
-        _in_title(texts, title, np.flatnonzero((letters > _MIN_IN_TITLE) & fits).tolist()),
+        [at for at in likely if texts[at].lower() in title],
     )
     kinds = np.zeros((len(marked), len(texts)))
     for kind, found in zip(kinds, marked, strict=True):
@@ -265,10 +266,6 @@ def _dated(texts: list[str], whole: str, numbered: Iterable[int]) -> list[int]:
     """Return the short texts with dates, by those with digits and those that say "ago"."""
     ago = (at for at in _holding(("ago",), whole) if len(texts[at]) < _SHORT)
     return [at for at in {*numbered, *ago} if _DATE.search(texts[at])]
-
-
-def _in_title(texts: list[str], title: str, likely: list[int]) -> list[int]:
-    return [at for at in likely if texts[at].lower() in title]
 
 
 def _counts(starts: list[str], sizes: Column) -> tuple[Column, Column, Column]:

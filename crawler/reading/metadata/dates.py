@@ -78,10 +78,6 @@ def named_day(text: str) -> tuple[str, int, int] | None:
     return None
 
 
-def _of_figures(found: re.Match[str]) -> str | None:
-    return _day(*map(int, found.groups()))
-
-
 def _of_year_last(found: re.Match[str]) -> str | None:
     """Return a day whose month is certain: between points it is second, else one is above 12."""
     low, high, year = int(found[1]), int(found[3]), int(found[4])
@@ -93,11 +89,11 @@ def _of_year_last(found: re.Match[str]) -> str | None:
 def _of_name(found: re.Match[str]) -> str | None:
     year, month = int(found["year"]), found["month"]
     years = _BUDDHIST_YEARS if _THAI.match(month) and year > _LATEST else 0
-    return _day(year - years, _months().get(month, 0), int(found["day"]))
+    return _day(year - years, _months().get(month.casefold(), 0), int(found["day"]))
 
 
 _READERS = (
-    (_YEAR_FIRST, _of_figures),
+    (_YEAR_FIRST, lambda found: _day(*map(int, found.groups()))),
     (_DAY_FIRST, _of_name),
     (_MONTH_FIRST, _of_name),
     (_YEAR_LAST, _of_year_last),

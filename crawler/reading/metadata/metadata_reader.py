@@ -180,7 +180,8 @@ class _Facts:
 
     def of_metas(self, names: Iterable[str]) -> Iterator[tuple[str, str]]:
         metas = self.metas
-        return ((_code(name), metas[name]) for name in names if name in metas)
+        codes = ((name if ":" in name else f"meta:{name}", name) for name in names)
+        return ((code, metas[name]) for code, name in codes if name in metas)
 
     def described(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield what JSON-LD says of a field."""
@@ -201,10 +202,6 @@ class _Facts:
                 self.sources[name] = code
                 return found
         return None
-
-
-def _code(name: str) -> str:
-    return name if ":" in name else f"meta:{name}"
 
 
 def _short_title(title: str, facts: _Facts, url: str, heading: str | None) -> str:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from neardup.candidates import Candidates
-from neardup.cascade import Evidence, NearText, decide
+from neardup.cascade import Evidence, decide
 from neardup.document import Document
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.kept_facts import Siblings, ordered
@@ -87,7 +88,7 @@ class SharedEvidence(NamedTuple):
 
     def joined(self, later: "SharedEvidence") -> "SharedEvidence":
         """Return it with what was found among texts that were kept later."""
-        near = sorted([*self.evidence.near, *later.evidence.near], key=_nearness)
+        near = sorted([*self.evidence.near, *later.evidence.near], key=attrgetter("distance", "id"))
         return SharedEvidence(
             later.evidence._replace(near=near), {**self.originals, **later.originals}
         )
@@ -197,10 +198,6 @@ NO_EVIDENCE = SharedEvidence(Evidence(), {})
 def original_of(number: int, record: Record) -> Original:
     """Return where a kept text is."""
     return Original(number, record.head.owner, record.about, record.head.digest)
-
-
-def _nearness(near: NearText) -> tuple[int, int]:
-    return near.distance, near.id
 
 
 def _is_candidate(head: Head, other: Head, distance: int) -> bool:

@@ -132,6 +132,25 @@ def test_two_rules_that_are_proven_alone_are_tried_together(tmp_path: Path) -> N
     assert len(crawl.fetched) > before + 12
 
 
+def test_a_process_that_ends_before_two_rules_were_tried_together_leaves_that(
+    tmp_path: Path,
+) -> None:
+    rules = [(Context(NAME), without(name, "1")) for name in ("a", "b")]
+    crawl = tried(tmp_path, *rules, site=by_id)
+    for arguments in ("", "a=1&", "b=1&"):
+        crawl.admit_all(f"{SOMEWHERE}/page?{arguments}id={n}" for n in range(300))
+        crawl.examine()
+    crawl.admit_all(f"{SOMEWHERE}/page?a=1&b=1&id={n}" for n in range(300))
+    crawl.drain()
+    crawl.close()
+    crawl.open()
+    assert crawl.rules.is_unvalidated
+    crawl.examine()
+    assert not crawl.rules.is_unvalidated
+    newer = max(crawl.rules.rules, key=lambda rule: rule.id)
+    assert newer.tried[-min(rule.id for rule in crawl.rules.rules), ""] >= ENOUGH
+
+
 def test_each_value_is_tried(tmp_path: Path) -> None:
     crawl = tried(tmp_path, (Context(NAME), DropArguments(("edition",))), site=by_id)
     for rule in crawl.rules.rules:

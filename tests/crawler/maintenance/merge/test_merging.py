@@ -285,8 +285,8 @@ def test_a_rule_that_one_crawl_revoked_holds_nowhere(tmp_path: Path) -> None:
             for rule, its in (("shared", state), (f"of {state}", 1)):
                 database.write(
                     "INSERT INTO url_rules (state, rule, positives, explored, saved, tried,"
-                    " origin, since) VALUES (?, ?, ?, 2, 5, '[]', 'learned', 1.0)",
-                    (its, rule, state),
+                    " origin, since) VALUES (?, ?, ?, 2, 5, ?, 'learned', 1.0)",
+                    (its, rule, state, '{"tried": [[0, "", 9, 0], [-3, "", 118, 0]]}'),
                 )
             database.write(
                 "INSERT INTO url_clusters"
@@ -301,6 +301,9 @@ def test_a_rule_that_one_crawl_revoked_holds_nowhere(tmp_path: Path) -> None:
     merge(tmp_path / "out", folders, NoWatch())
     rules = rows(tmp_path / "out", "SELECT rule, state, positives, explored, saved FROM url_rules")
     assert sorted(rules) == [("of 1", 1, 1, 2, 5), ("of 2", 1, 2, 2, 5), ("shared", 2, 2, 4, 10)]
+    # Which rule the third one was, only one crawl knew.
+    tried = "SELECT DISTINCT tried ->> 'tried' FROM url_rules"
+    assert rows(tmp_path / "out", tried) == [('[[0,"",9,0]]',)]
     sql = "SELECT name, fetched, new, barren, state FROM url_clusters"
     assert rows(tmp_path / "out", sql) == [("kind", 30, 2, 2, "slow")]
     assert rows(tmp_path / "out", "SELECT label FROM labels") == [("different",)]
