@@ -242,7 +242,7 @@ def _places(request: Request) -> tuple[str, str]:
 
 
 class _LikeBrowsers(DefaultCookiePolicy):
-    """Sends secure cookies without encryption too where the request stays on this machine."""
+    """Sends secure cookies without encryption too to localhost and to 127.0.0.0/8."""
 
     def return_ok_secure(self, cookie: Cookie, request: UrllibRequest) -> bool:
         stays = _THIS_MACHINE.fullmatch(request.origin_req_host) is not None

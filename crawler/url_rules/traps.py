@@ -238,7 +238,7 @@ class UrlTraps:
         database.before_commit.append(self._save)
 
     def _load(self) -> None:
-        """Read the clusters that were met last into memory, all of them where they are few."""
+        """Read the newest clusters into memory, all of them where they are few."""
         rows = self._database.read(
             f"{_SELECT} ORDER BY id DESC LIMIT ?", (MAX_CLUSTERS,)
         ).fetchall()

@@ -63,7 +63,7 @@ class UrlGroup(NamedTuple):
 class UrlGroups:
     """The table ``url_groups``: addresses that were queued or fetched while rules were learned.
 
-    Each page asks for its address several times and changes it twice. Those that were met lately
+    Each page asks for its address several times and changes it twice. Those that were changed lately
     are in memory, and what changed is written before the next commit, with the pages that it is of.
 
     Args:
