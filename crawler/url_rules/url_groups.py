@@ -63,7 +63,7 @@ class UrlGroup(NamedTuple):
 class UrlGroups:
     """The table ``url_groups``: addresses that were queued or fetched while rules were learned.
 
-    Each page asks for its address several times and changes it twice. Those that were changed lately
+    Each page asks for its address several times and changes it twice. Those changed lately
     are in memory, and what changed is written before the next commit, with the pages that it is of.
 
     Args:
@@ -96,7 +96,7 @@ class UrlGroups:
         if len(self._held) >= self._max_held:
             self.write()
             self._are_all_held = False
-            for oldest in list(islice(self._held, self._max_held // 2)):
+            for oldest in list(islice(self._held, max(1, self._max_held // 2))):
                 del self._held[oldest]
         self._held[group] = self._changed[group] = known
 
