@@ -165,7 +165,7 @@ class CrawlNumbers(SharedByComponents):
             files=result.files,
             pages_per_sec=pace.pages,
             queued=len(job.frontier.queue),
-            in_flight=self._in_flight,
+            in_flight=len(getattr(self._slot, "inprogress", ())),
             busy=job.archivist.pool.busy,
             workers=job.archivist.pool.size if job.run.needs_workers else 0,
             hosts=self._hosts(),
@@ -208,10 +208,6 @@ class CrawlNumbers(SharedByComponents):
     def is_closing(self) -> bool:
         """Whether nothing more is requested, and what is under way goes on to its end."""
         return getattr(self._slot, "closing", None) is not None
-
-    @property
-    def _in_flight(self) -> int:
-        return len(getattr(self._slot, "inprogress", ()))
 
     def _hosts(self) -> tuple[str, ...]:
         """Return the hosts of the few requests in the downloader; of the last ones without any."""

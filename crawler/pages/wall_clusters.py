@@ -16,7 +16,7 @@ import xxhash
 
 from crawler.frontier.order import host_number
 from crawler.pages.verdicts import WALLS, listed
-from crawler.reading.reading import WallKind
+from crawler.reading.content_types import WallKind
 from crawler.reading.wall_signs import returned_to
 
 if TYPE_CHECKING:

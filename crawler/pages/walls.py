@@ -17,7 +17,8 @@ from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import OF_TEXTS, SOFT_404, WALL, WALLS
 from crawler.pages.wall_clusters import MAX_NAMES, HostProbe, WallClusters, host_of, unknown_urls
 from crawler.pages.wall_verdicts import Wall, WallVerdicts
-from crawler.reading.reading import WallKind, WallSigns
+from crawler.reading.content_types import WallKind
+from crawler.reading.reading import WallSigns
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,8 +1,22 @@
-"""Decide whether an answer is HTML, by its declared type or else by its first bytes."""
+"""Tell whether an answer is HTML, by type or first bytes, and name what comes in place of pages."""
 
 from __future__ import annotations
 
 import re
+from enum import StrEnum
+
+
+class WallKind(StrEnum):
+    """The kind of a page that a host shows in place of the one that was requested."""
+
+    CAPTCHA = "captcha"
+    NOT_FOUND = "not_found"
+    LOGIN = "login"
+    CONSENT = "consent"
+    JAVASCRIPT = "javascript"
+    SHELL = "shell"
+    """No wall: a page that its scripts fill (``crawler.reading.app_shells``)."""
+
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 # Types that servers declare for files of unknown content.

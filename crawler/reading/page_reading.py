@@ -24,6 +24,7 @@ from crawler.reading.content.content_xml import (
     unpack_content,
 )
 from crawler.reading.content.main_content import TRAFILATURA, read_by_trafilatura, read_content
+from crawler.reading.content_types import WallKind
 from crawler.reading.decoding import decode
 from crawler.reading.documents.document_text import read_document
 from crawler.reading.flat_page import flatten
@@ -35,7 +36,7 @@ from crawler.reading.metadata.declared_headers import header_links, with_headers
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
 from crawler.reading.page_elements import collect
-from crawler.reading.reading import Extracted, Parsed, ReadingTask, WallKind
+from crawler.reading.reading import Extracted, Parsed, ReadingTask
 from crawler.reading.text import ink, judge_page, judge_whole, tidy
 from crawler.reading.url_joining import PlainJoiner
 from crawler.reading.visible_text import Visible, read_visible

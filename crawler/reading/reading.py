@@ -18,6 +18,7 @@ from crawler.reading.content.content_xml import (
     content_of_lines,
     decompress,
 )
+from crawler.reading.content_types import WallKind
 from crawler.reading.link_kinds import ANCHOR
 from crawler.reading.metadata.metadata_record import (
     NO_HEADERS,
@@ -88,18 +89,6 @@ class NoText(StrEnum):
     DAMAGED = "damaged"
     TOO_LARGE = "too_large_to_read"
     EMPTY = "no_text"
-
-
-class WallKind(StrEnum):
-    """The kind of a page that a host shows in place of the one that was requested."""
-
-    CAPTCHA = "captcha"
-    NOT_FOUND = "not_found"
-    LOGIN = "login"
-    CONSENT = "consent"
-    JAVASCRIPT = "javascript"
-    SHELL = "shell"
-    """No wall: a page that its scripts fill (``crawler.reading.app_shells``)."""
 
 
 class WallSigns(NamedTuple):

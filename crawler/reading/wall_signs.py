@@ -17,7 +17,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from lxml.etree import XPath
 
 from crawler.reading.app_shells import HAS_SCRIPT, NOTICES, TEXT, is_app_shell
-from crawler.reading.reading import WallKind, WallSigns
+from crawler.reading.content_types import WallKind
+from crawler.reading.reading import WallSigns
 from neardup.features.folding import fold
 from neardup.fingerprints.digest import text_digest
 

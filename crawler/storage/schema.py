@@ -337,7 +337,7 @@ CREATE TABLE wall_clusters (      -- short texts that answer at several URLs, or
     id       INTEGER PRIMARY KEY,
     host     INTEGER NOT NULL,    -- hash of the name of the host with its port, 63 bits
     skeleton BLOB NOT NULL,       -- xxh3-128 of the text without what repeats its URL
-    kind     TEXT NOT NULL,       -- reading.WallKind, or empty
+    kind     TEXT NOT NULL,       -- content_types.WallKind, or empty
     links    BLOB NOT NULL,       -- 4 bytes of the key of each link of the first page, sorted
     names    BLOB NOT NULL,       -- 4 bytes of the hash of each last name of a path, few of them
     folders  BLOB NOT NULL,       -- the same of what stands before it

@@ -19,7 +19,7 @@ from crawler.pages.verdicts import (
     WALLS,
     listed,
 )
-from crawler.reading.reading import WallKind
+from crawler.reading.content_types import WallKind
 from crawler.url_rules.cluster_names import ClusterNames
 from neardup.names import NO_NAME, unpacked
 

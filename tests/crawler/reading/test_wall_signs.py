@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.reading.content_types import WallKind
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
-from crawler.reading.reading import WallKind
 from crawler.reading.visible_text import read_visible
 from crawler.reading.wall_signs import MAX_WORDS, WORDINGS, read_wall_signs, returned_to
 
