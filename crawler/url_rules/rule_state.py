@@ -111,5 +111,6 @@ class RuleState:
         rule.start_over(page)
         self.store.note_change(rule)
         for other in self.rules.of(rule.context.host):
-            if other.tried.pop((-rule.id, ""), 0):
+            pair = (-rule.id, "")
+            if other.tried.pop(pair, 0) + other.asked.pop(pair, 0):
                 self.store.note_change(other)
