@@ -56,7 +56,6 @@ class PageFeatures:
         rows = [*_own(columns), *_places(columns), columns.tags, *_neighbours(columns)]
         rows += [*_surroundings(columns), *_of_group(columns), *words.own()]
         rows += [words.below_headings(columns.heading, columns.chars, columns.ends)]
-        rows += [*_words_around(columns, words), *_words_of_group(columns, words)]
         rows += [columns.flags, columns.near_flags, columns.inline_flags]
         tables = [row if row.ndim > 1 else row[None] for row in rows]
         # The model reads the values of a feature one after the other.
@@ -136,28 +135,6 @@ def _surroundings(columns: BlockColumns) -> Iterator[Column]:
         yield table.take(places, axis=1)
 
 
-def _words_around(columns: BlockColumns, words: BlockWords) -> Iterator[Column]:
-    """Yield what kinds of words the containers around a block hold."""
-    sums = columns.sums_below(words.weights())
-    sizes = np.maximum(sums[0], 1)
-    _, i, others, rating, consent, described, titled = sums
-    rating, consent, titled = np.log1p([rating, consent, titled])
-    table = np.array(
-        [i / sizes, others / sizes, rating, consent, described / sizes, titled], np.float32
-    )
-    for places in columns.around:
-        yield table.take(places, axis=1)
-
-
-def _words_of_group(columns: BlockColumns, words: BlockWords) -> Iterator[Column]:
-    """Yield what kinds of words the blocks in containers of the same path hold together."""
-    sizes, i, _, rating, *_ = words.weights()
-    sizes, i, rating = columns.sums_of_groups([sizes, i, rating])
-    groups = columns.groups
-    yield (i / sizes)[groups]
-    yield np.log1p(rating)[groups]
-
-
 def _of_group(columns: BlockColumns) -> Iterator[Column]:
     """Yield what the blocks in containers of the same path are together."""
     groups = columns.groups
@@ -180,17 +157,23 @@ _COUNTED = {
     "consent": "cookie cookies consent vendor vendors advertising advertisers privacy gdpr "
     "third-party opt-out",
 }
-# Words of headings, by what is below these.
+# Words of headings, by what is below these; whole headings of scripts without spaces.
 _HEADINGS = {
     "reviews": "review reviews rating ratings testimonial testimonials feedback",
     "related": "related similar also recommended recommend recommendations popular trending recent "
-    "recently latest featured explore discover bestsellers more",
+    "recently latest featured explore discover bestsellers more ähnliche verwandte weitere mehr "
+    "meistgelesen similaires aussi populaires lire relacionadas relacionados también últimas "
+    "também mais leia correlati anche leggi gerelateerd ook meer lees relaterte også läs mer mest "
+    "podobne również czytaj więcej také čtěte ilgili haberler terkait похожие также читайте ещё "
+    "関連記事 関連ニュース おすすめ 人気記事 ランキング 相关阅读 相关新闻 推荐阅读 관련기사",
     "questions": "faq faqs question questions q&a asked",
-    "comments": "comment comments discussion reply replies response responses",
+    "comments": "comment comments discussion reply replies response responses kommentare kommentar "
+    "commentaires comentarios comentários reacties yorumlar комментарии コメント 评论 댓글",
     "legal": "shipping return returns delivery warranty terms privacy legal disclaimer footnote "
     "footnotes copyright payment cookie cookies policy policies",
     "about": "about company story team mission contact connect follow author help support links "
-    "resources social touch subscribe newsletter sign join",
+    "resources social touch subscribe newsletter sign join über autor autorin teilen folgen auteur "
+    "partager abonnez-vous compartir compartilhe condividi delen dela paylaş поделиться 分享 공유",
     "specification": "specification specifications specs detail details feature features "
     "dimensions material materials ingredients technical highlights benefits overview description "
     "summary",
@@ -283,12 +266,6 @@ class BlockWords:
         columns[-2] = _distances((self.described > 0.5) & (self.sizes > 8))
         columns[-1] = np.log1p(self.descriptions)
         return columns
-
-    def weights(self) -> list[Column]:
-        """Return what is summed over the containers around a block, the words at first."""
-        i, we, you, rating, consent = self.counts
-        described = self.described * self.sizes
-        return [self.sizes, i, we + you, rating, consent, described, self.titled * self.sizes]
 
 
 def last_marked(marked: Column) -> Column:

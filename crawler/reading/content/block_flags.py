@@ -1,6 +1,6 @@
 """Tell from tags, classes, ids, roles and styles what an element may be for.
 
-The words are general ones of markup, in English as nearly all markup is; none names a site.
+The words are general ones of markup, mostly in English as nearly all markup is; none names a site.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _WORDS = {
     "header": "header masthead topbar banner top-bar site-header branding logo",
     "footer": "footer colophon bottom contentinfo foot",
     "sidebar": "sidebar aside rail widget side complementary sidenav secondary",
-    "comment": "comment disqus respond discussion",
+    "comment": "comment disqus respond discussion kommentar commentaire comentario yorum",
     "cookie": "cookie consent gdpr privacy ccpa onetrust notice",
-    "share": "share sharing social follow facebook twitter addtoany",
+    "share": "share sharing social follow facebook twitter addtoany teilen partage compartir",
     "related": "related recommend similar popular trending upsell cross also more-from read-next "
-    "suggest recent latest next prev previous",
+    "suggest recent latest next prev previous recirc recirculation outbrain taboola relacionadas",
     "ad": "ad ads advert advertisement sponsor sponsored promo promotion newsletter subscribe "
-    "signup subscription mailing",
+    "signup subscription mailing paywall werbung anzeige publicite publicidad",
     "modal": "modal popup overlay dialog drawer lightbox tooltip dropdown toast popover flyout",
     "byline": "author byline date meta tags tag category categories published time posted "
-    "timestamp dateline metadata",
-    "content": "content main body prose markdown richtext rte wysiwyg text copy",
-    "article": "article entry story blog news post-content hentry",
+    "timestamp dateline metadata autor auteur autore datum fecha",
+    "content": "content main body prose markdown richtext rte wysiwyg text copy inhalt contenido",
+    "article": "article entry story blog news post-content hentry artikel articulo noticia beitrag",
     "product": "product item-description description price spec specs specification sku details "
     "detail pdp feature features attributes variant",
     "listing": "list listing grid card cards tile tiles results result collection items archive "

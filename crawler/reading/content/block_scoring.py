@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crawler.reading.content.block_features import PageFeatures
+
     Floats: TypeAlias = NDArray[np.float32]
 
 FILE = "content_model.npz"
@@ -70,16 +72,6 @@ class ContentModel(NamedTuple):
         return shares
 
 
-@cache
-def load_model() -> ContentModel:
-    """Return the model that is shipped, read once a process."""
-    with (
-        resources.files("crawler.reading.content").joinpath(FILE).open("rb") as file,
-        np.load(file, allow_pickle=False) as stored,
-    ):
-        return ContentModel(*(stored[name] for name in ContentModel._fields))
-
-
 # What the net's score counts beside that of the trees.
 _NET_SHARE = 0.45
 # Features are so many standard deviations from their mean at most.
@@ -92,10 +84,16 @@ class BlockScorer:
     """Trees and a small net, whose mean is the logarithm of the odds: they err on other blocks."""
 
     def __init__(self, model: ContentModel) -> None:
+        self.model = model
         of_page = len(model.page_mean) + len(model.type_weights)
         features = len(model.row_mean) - of_page
         self._trees = _Trees(model, features)
         self._net = _Net(model, features)
+
+    def odds_of(self, features: PageFeatures) -> tuple[Floats, Floats]:
+        """Return how likely each type of a page is, (types,), and each block content, (blocks,)."""
+        types = self.model.type_odds(features.page)
+        return types, self.content_odds(features.blocks, np.concatenate([features.page, types]))
 
     def content_odds(self, blocks: Floats, page: Floats) -> Floats:
         """Return how likely each block is content, float32, (blocks,).
@@ -201,4 +199,8 @@ class _Net:
 @cache
 def load_scorer() -> BlockScorer:
     """Return the scorer of the model that is shipped, made once a process."""
-    return BlockScorer(load_model())
+    with (
+        resources.files("crawler.reading.content").joinpath(FILE).open("rb") as file,
+        np.load(file, allow_pickle=False) as stored,
+    ):
+        return BlockScorer(ContentModel(*(stored[name] for name in ContentModel._fields)))

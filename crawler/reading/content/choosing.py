@@ -31,6 +31,9 @@ _MIN_HEADING_ODDS = 0.2
 # A table or list is taken where so much of its words is in blocks that were chosen themselves.
 _MIN_CHOSEN = 0.5
 
+# A text of so many words is content once.
+_MIN_REPEATED_WORDS = 16
+
 # One between two chosen blocks is a menu if more of its characters are links.
 _MAX_LINKED = 0.5
 
@@ -51,7 +54,8 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     chosen = with_headings(choose(likely, features.sizes), likely, features.headings)
     units = block_units(blocks)
     whole = with_whole_units(chosen, features.sizes, units)
-    return with_enclosed_units(whole, units, features.headings, blocks)
+    enclosed = with_enclosed_units(whole, units, features.headings, blocks)
+    return without_repeats(enclosed, units, features.sizes, blocks)
 
 
 def even_out(odds: NDArray[np.float32], features: PageFeatures) -> Odds:
@@ -147,6 +151,21 @@ def _is_around(blocks: PageBlocks, unit: int, beside: tuple[int, ...]) -> bool:
     parent = blocks.parents[unit]
     inside = range(parent, blocks.ends[parent])
     return all(blocks.homes[one] in inside for one in beside)
+
+
+def without_repeats(
+    chosen: Chosen, units: Units, sizes: NDArray[np.float64], blocks: PageBlocks
+) -> Chosen:
+    """Return the chosen blocks without long texts that stand above; code, lists and links stay.
+
+    Pages say the same again for narrow screens, and posts quote those that they answer.
+    """
+    found, seen = chosen.copy(), set[str]()
+    for at in np.flatnonzero(chosen & (units == 0) & (sizes >= _MIN_REPEATED_WORDS)).tolist():
+        text, home = blocks.texts[at], blocks.homes[at]
+        found[at] = text not in seen or blocks.links[at] > 0 or blocks.tags[home] == "pre"
+        seen.add(text)
+    return found
 
 
 _UNIT, _ITEM, _LAYING_OUT = 1, 2, 4

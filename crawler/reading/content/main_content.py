@@ -17,7 +17,7 @@ import numpy as np
 from lxml.etree import SubElement, strip_elements, strip_tags
 
 from crawler.reading.content.block_features import PageFeatures
-from crawler.reading.content.block_scoring import load_model, load_scorer
+from crawler.reading.content.block_scoring import load_scorer
 from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
 from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_body import build_body
@@ -28,6 +28,7 @@ from crawler.reading.content.page_features import PAGE_NAMES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crawler.reading.content.block_scoring import BlockScorer
     from crawler.reading.content.blocks import PageBlocks
     from crawler.reading.flat_page import FlatPage
 
@@ -92,13 +93,16 @@ class MainContent(NamedTuple):
     is_cut: bool = False
 
 
-def read_content(root: Element, page: FlatPage, *, with_body: bool = True) -> MainContent:
+def read_content(
+    root: Element, page: FlatPage, *, with_body: bool = True, scorer: BlockScorer | None = None
+) -> MainContent:
     """Return the main content of a page; an empty one only for a page without visible words.
 
     Args:
         root: Root of the page; not changed.
         page: Its tags and texts.
         with_body: Whether the content to show is made too, which costs half as much again.
+        scorer: Scorer of another model than the one that is shipped.
 
     Raises:
         MemoryError: The page does not fit.
@@ -107,9 +111,7 @@ def read_content(root: Element, page: FlatPage, *, with_body: bool = True) -> Ma
     """
     blocks = cut_blocks(page)
     features = PageFeatures(blocks, root)
-    types = load_model().type_odds(features.page)
-    of_page = np.concatenate([features.page, types])
-    odds = load_scorer().content_odds(features.blocks, of_page)
+    types, odds = (scorer or load_scorer()).odds_of(features)
     chosen = choose_blocks(blocks, features, odds)
     at = np.flatnonzero(chosen).tolist()
     texts = [blocks.texts[one] for one in at]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crawler.reading.content.block_columns import TAGS, BlockColumns
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_flags import FLAGS
-from crawler.reading.content.block_scoring import load_model
+from crawler.reading.content.block_scoring import load_scorer
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
@@ -87,7 +87,7 @@ class TestBlockColumnsProperties:
 
 class TestPageFeatures:
     def test_features_are_those_that_the_model_was_trained_on(self) -> None:
-        model = load_model()
+        model = load_scorer().model
         pages = len(model.page_mean) + len(model.type_weights)
         for html in (b"", b"<p>word", b"<title>a</title><ul><li>b<li>c"):
             root = parse(html)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.content.block_scoring import BlockScorer, ContentModel, load_model, load_scorer
+from crawler.reading.content.block_scoring import BlockScorer, ContentModel, load_scorer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class TestBlockScorerProperties:
 
 class TestLoadScorer:
     def test_odds_of_many_blocks_equal_those_of_each_block_by_itself(self) -> None:
-        model, random = load_model(), np.random.default_rng(5)
+        model, random = load_scorer().model, np.random.default_rng(5)
         pages = len(model.page_mean) + len(model.type_weights)
         drawn = random.normal(size=(5000, len(model.row_mean))) * model.row_scale + model.row_mean
         rows = drawn.astype(np.float32)
@@ -84,7 +84,7 @@ class TestLoadScorer:
         assert odds[at].tolist() == pytest.approx(plain(model, blocks[at], page), abs=1e-5)
 
     def test_a_page_without_blocks_has_no_odds(self) -> None:
-        model = load_model()
+        model = load_scorer().model
         pages = len(model.page_mean) + len(model.type_weights)
         blocks = np.zeros((0, len(model.row_mean) - pages), np.float32)
         assert load_scorer().content_odds(blocks, np.zeros(pages, np.float32)).shape == (0,)

@@ -112,6 +112,27 @@ def test_unlikely_tables_between_chosen_text_or_below_a_heading_are_chosen_but_n
     assert [text for text in chosen if text != PROSE.strip()] == found
 
 
+@pytest.mark.parametrize(
+    ("html", "times"),
+    [
+        (f"<div><p>{PROSE}</p></div><div><p>{PROSE}</p></div><div><p>{PROSE}</p></div>", 1),
+        (f"<p>{PROSE}</p><p><a href=/a>{PROSE}</a></p><p><a href=/b>{PROSE}</a></p>", 3),
+        (f"<pre>{PROSE}</pre><p>Again:</p><pre>{PROSE}</pre>", 2),
+        (f"<ul><li>{PROSE}</li><li>{PROSE}</li></ul>", 2),
+        (f"<table><tr><td>{PROSE}<td>1<tr><td>{PROSE}<td>2</table>", 2),
+    ],
+)
+def test_a_long_text_is_content_once_but_in_code_tables_lists_and_links(
+    html: str, times: int
+) -> None:
+    assert chosen_of(html, {}).count(PROSE.strip()) == times
+
+
+def test_short_texts_are_content_as_often_as_they_stand_there() -> None:
+    likely = {"Returns a number.": 0.9}
+    assert chosen_of("<p>Returns a number.</p>" * 3, likely) == ["Returns a number."] * 3
+
+
 def test_headings_of_chosen_text_are_chosen_unless_they_are_unlikely() -> None:
     odds = np.array([0.3, 0.3, 0.9, 0.1, 0.9, 0.3, 0.1])
     headings = np.array([True, True, False, True, False, True, False])

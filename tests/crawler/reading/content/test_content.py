@@ -123,7 +123,7 @@ def test_trafilatura_is_asked_where_the_choice_of_an_article_is_in_doubt(
 
 
 def test_posts_that_only_noscript_has_are_content() -> None:
-    posts = "".join(f"<div class=post><p>{PROSE}</p></div>" for _ in range(5))
+    posts = "".join(f"<div class=post><p>Post {at}. {PROSE}</p></div>" for at in range(5))
     content = content_of(
         f"<html><body><div id=app></div><noscript>{posts}</noscript></body></html>"
     )
