@@ -6,7 +6,7 @@ import gzip
 import random
 import sqlite3
 from contextlib import closing, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import TYPE_CHECKING
@@ -37,11 +37,19 @@ __all__ = ["site"]
 BYTES = "application/octet-stream"
 LARGE = ("--max-file-bytes", "1GB")
 NOTED = 4 * 2**20
-CONTENT = random.Random(5).randbytes(NOTED + 2**20) * 50
-"""More than a mirror takes of memory."""
 
-PACKABLE = b"".join(random.Random(seed).randbytes(2**12) * 8 for seed in range(2**9)) * 8
-"""Likewise, in an eighth as many bytes in a coding."""
+
+@cache
+def large_content() -> bytes:
+    """Make more than a mirror takes of memory."""
+    return random.Random(5).randbytes(NOTED + 2**20) * 50
+
+
+@cache
+def packable() -> bytes:
+    """Make as much, in an eighth as many bytes in a coding."""
+    return b"".join(random.Random(seed).randbytes(2**12) * 8 for seed in range(2**9)) * 8
+
 
 MAX_PEAK_MB = 350
 
@@ -93,10 +101,10 @@ def peak_mb(pid: int) -> int:
 def test_large_file_goes_on_after_a_kill_and_is_never_in_memory(
     site: NeedingSite, tmp_path: Path
 ) -> None:
-    served = Served(CONTENT, '"v1"', NOTED, hangs=True)
+    served = Served(large_content(), '"v1"', NOTED, hangs=True)
     site.file("/small/", body("small", links(["/small/big.bin", "/small/moved.bin"])))
     site.added["/small/big.bin"] = served
-    site.added["/small/moved.bin"] = Served(CONTENT, '"v1"', NOTED, hangs=True)
+    site.added["/small/moved.bin"] = Served(large_content(), '"v1"', NOTED, hangs=True)
     folder = tmp_path / "m"
     command = ("mirror", site.at("/small/"), str(folder), *QUICK, *LARGE)
     killed = start_scrapy(*command)
@@ -119,18 +127,18 @@ def test_large_file_goes_on_after_a_kill_and_is_never_in_memory(
     assert served.firsts == [0, NOTED - 1]
     assert 0 < max(peaks) < MAX_PEAK_MB
     again = start(site, folder, *LARGE)
-    assert again.served[site.at("/small/big.bin")] == payload_digest(CONTENT)
+    assert again.served[site.at("/small/big.bin")] == payload_digest(large_content())
     assert check(folder).returncode == 0
     path = again.path_of(site.at("/small/big.bin"))
     assert path is not None
-    assert payload_digest(again.read(path)) == payload_digest(CONTENT)
+    assert payload_digest(again.read(path)) == payload_digest(large_content())
     assert not list((folder / ".mirror" / "downloads").iterdir())
 
 
 def test_rest_of_a_large_file_that_breaks_off_is_requested_at_once_and_bounded(
     site: NeedingSite, tmp_path: Path
 ) -> None:
-    content = CONTENT[:NOTED]
+    content = large_content()[:NOTED]
     half, most = len(content) // 2, len(content) - 9
     served = {
         "/small/once.bin": Served(content, '"v1"', half),
@@ -165,7 +173,7 @@ def test_rest_of_a_large_file_that_breaks_off_is_requested_at_once_and_bounded(
 def test_answers_that_are_less_or_other_than_the_rest_cost_no_more_than_themselves(
     site: NeedingSite, tmp_path: Path
 ) -> None:
-    content = CONTENT[:NOTED]
+    content = large_content()[:NOTED]
     size, half = len(content), len(content) // 2
     asked: dict[str, list[str | None]] = {"/small/portions.bin": [], "/small/other.bin": []}
 
@@ -201,15 +209,15 @@ def test_large_files_in_codings_and_for_an_archive_are_not_in_memory(
     site: NeedingSite, tmp_path: Path
 ) -> None:
     packed = {
-        "/small/gzip.bin": ("gzip", gzip.compress(PACKABLE, 1)),
-        "/small/br.bin": ("br", brotli.compress(PACKABLE, quality=0)),
-        "/small/zstd.bin": ("zstd", zstandard.compress(PACKABLE, 1)),
-        "/small/plain.bin": ("none", PACKABLE),
+        "/small/gzip.bin": ("gzip", gzip.compress(packable(), 1)),
+        "/small/br.bin": ("br", brotli.compress(packable(), quality=0)),
+        "/small/zstd.bin": ("zstd", zstandard.compress(packable(), 1)),
+        "/small/plain.bin": ("none", packable()),
     }
     site.file("/small/", body("small", links([*packed, "/small/cut.bin", "/small/no.bin"])))
     for path, (name, content) in packed.items():
         site.added[path] = coded(name, content)
-    whole = gzip.compress(CONTENT[:NOTED])
+    whole = gzip.compress(large_content()[:NOTED])
     site.added["/small/cut.bin"] = coded("gzip", whole[: len(whole) // 2])
     site.added["/small/no.bin"] = coded("gzip", whole[:2] + bytes(2 * 2**20))
     folder = tmp_path / "m"
@@ -226,10 +234,10 @@ def test_large_files_in_codings_and_for_an_archive_are_not_in_memory(
     assert 0 < max(peaks) < MAX_PEAK_MB
     found = Mirrored(folder, CompletedProcess(going_on.args, 1, output, errors))
     for path in packed:
-        assert found.served[site.at(path)] == payload_digest(PACKABLE), path
+        assert found.served[site.at(path)] == payload_digest(packable()), path
     part = found.path_of(site.at("/small/cut.bin"))
     assert part is not None
-    assert CONTENT.startswith(found.read(part)), "what could be had of it"
+    assert large_content().startswith(found.read(part)), "what could be had of it"
     assert told(found, "failed") == {site.at("/small/cut.bin"), site.at("/small/no.bin")}
     assert not list((folder / ".mirror" / "downloads").iterdir())
     recorded = dict(answers(folder))
@@ -258,14 +266,14 @@ def test_file_that_takes_too_long_is_kept_as_a_part_and_continued(
     site: NeedingSite, tmp_path: Path
 ) -> None:
     half = NOTED // 2
-    large = Served(CONTENT[:NOTED], '"v1"', half, hangs=True)
-    small = Served(CONTENT[:2000], 'W/"v1"', 1000, hangs=True)
+    large = Served(large_content()[:NOTED], '"v1"', half, hangs=True)
+    small = Served(large_content()[:2000], 'W/"v1"', 1000, hangs=True)
     served = {"/small/often.bin": large, "/small/page.bin": small}
     site.file("/small/", body("small", links(served)))
     site.added.update(served)
     limits = ("-s", "DOWNLOAD_TIMEOUT=5", "-s", "RETRY_TIMES=0")
     found = start(site, tmp_path / "m", *LARGE, *limits, status=1)
-    part_of(found, site, CONTENT, half)
+    part_of(found, site, large_content(), half)
     assert "2 files are only parts of what the site has" in found.done.stdout
     assert told(found, "failed") == {site.at(path) for path in served}
     checked = check(found.folder)
@@ -274,7 +282,7 @@ def test_file_that_takes_too_long_is_kept_as_a_part_and_continued(
     found = start(site, tmp_path / "m", *LARGE)
     assert large.firsts == [0, half - 1]
     for path, size in (("/small/often.bin", NOTED), ("/small/page.bin", 2000)):
-        assert found.served[site.at(path)] == payload_digest(CONTENT[:size])
+        assert found.served[site.at(path)] == payload_digest(large_content()[:size])
     assert check(found.folder).returncode == 0
 
 
