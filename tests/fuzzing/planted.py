@@ -39,7 +39,7 @@ def _target(name: str, *seeds: bytes, max_secs: float = 1) -> Target:
 
 TARGETS = (
     _target("sound", b"a", b"bc"),
-    _target("raising", b"a", b"it raises"),
+    _target("file.db-raising", b"a", b"it raises"),
     _target("hanging", b"a", b"it hangs"),
     _target("growing", b"a", b"it grows", max_secs=30),  # so much memory takes a second or more
     _target("crashing", b"a", b"it crashes"),

@@ -36,7 +36,7 @@ def test_nothing_is_found_in_a_sound_reader(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "what", "word"),
     [
-        ("raising", "raises", "ValueError: planted"),
+        ("file.db-raising", "raises", "ValueError: planted"),
         ("hanging", "hangs", "in read"),
         ("growing", "grows", "memory went from"),
         ("crashing", "crashes", "Segmentation fault"),
@@ -52,7 +52,7 @@ def test_each_fault_is_told_with_its_input(name: str, what: str, word: str, tmp_
 
 
 def test_an_error_is_told_once_and_further_inputs_are_read(tmp_path: Path) -> None:
-    outcome, _ = fuzzed("raising", tmp_path)
+    outcome, _ = fuzzed("file.db-raising", tmp_path)
     assert outcome.findings == 1
     assert outcome.inputs > 2
 
