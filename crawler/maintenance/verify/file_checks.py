@@ -110,6 +110,8 @@ def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findin
     sql = f"PRAGMA integrity_check({_MAX_MESSAGES})"
     messages = [str(row[0]) for row in directory.connection.execute(sql)]
     if messages == ["ok"]:
+        messages = _changed_columns(directory.connection.execute)
+    if not messages:
         missing = _missing_indexes(directory.connection.execute)
         yield from LACKING.counted(len(missing), tuple(missing))
         foreign = _foreign_schema(directory.connection.execute)
@@ -118,6 +120,18 @@ def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findin
     is_of_indexes = all(any(words in message for words in _OF_INDEXES) for message in messages)
     rule = INDEXES if is_of_indexes else WHOLE
     yield rule.finding(rule.what, len(messages), tuple(messages))
+
+
+def _changed_columns(read: Read) -> list[str]:
+    """Say which columns the tables lack, or have of another type."""
+    sql = """SELECT tables.name, columns.name, columns.type
+        FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns
+        WHERE tables.type = 'table'"""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        wanted = connection.execute(sql).fetchall()
+    found = {tuple(row) for row in read(sql)}
+    return [f"no column {' '.join(column)}" for column in wanted if column not in found]
 
 
 def _missing_indexes(read: Read) -> dict[str, str]:

@@ -415,6 +415,18 @@ def test_a_table_that_is_not_there_is_damage(folder: Path, table: str) -> None:
     assert "database-whole" in rules(check(folder))
 
 
+@pytest.mark.parametrize("changed", ["[words_digest   BLOB]", "words_digest   BLUB"])
+def test_a_column_of_another_name_or_type_is_damage(folder: Path, changed: str) -> None:
+    execute(
+        folder,
+        "PRAGMA writable_schema = ON",
+        f"UPDATE sqlite_master SET sql = replace(sql, 'words_digest   BLOB', '{changed}')",
+    )
+    (finding,) = check(folder).problems
+    assert finding.rule == "database-whole"
+    assert finding.examples == ("no column pages words_digest BLOB",)
+
+
 def test_a_waiting_duplicate_of_a_killed_process_is_left_to_the_next_one(folder: Path) -> None:
     """Its original says something else, and it was not asked for."""
     write(
