@@ -27,7 +27,7 @@ class Foreign(scrapy.Spider):
     def parse(self, response):
         for request in response.follow_all(css="a"):
             yield request
-        yield {"url": response.url, FIELD: response.VALUE}
+        yield {URL: response.url, FIELD: response.VALUE}
         if response.url.endswith("/walk"):
             yield {"number": 42}
 """
@@ -39,7 +39,9 @@ def server() -> Iterator[DemoServer]:
         yield server
 
 
-def make_project(folder: Path, field: str, value: str, settings: str = "") -> None:
+def make_project(
+    folder: Path, field: str, value: str, settings: str = "", url_field: str = "url"
+) -> None:
     package = folder / "strangers"
     package.mkdir()
     (folder / "scrapy.cfg").write_text("[settings]\ndefault = strangers.settings\n")
@@ -51,6 +53,7 @@ def make_project(folder: Path, field: str, value: str, settings: str = "") -> No
         f"{settings}\n"
     )
     code = SPIDER.replace("FIELD", repr(field)).replace("VALUE", value)
+    code = code.replace("URL:", f"{url_field!r}:")
     (package / "spider.py").write_text(code)
 
 
@@ -130,6 +133,35 @@ def test_text_stands_in_a_field_of_another_name(server: DemoServer, tmp_path: Pa
     items = run(tmp_path, server.url)
     texts = [" ".join(str(item["words"]).split()) for item in items if item.get("words")]
     assert len(texts) == len(set(texts)) > 20
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_the_url_of_the_response_stands_in_for_a_field_of_another_name(
+    server: DemoServer, tmp_path: Path, follows: bool
+) -> None:
+    settings = f"NEARDUP_FOLLOW_DUPLICATES = {follows}"
+    make_project(tmp_path, "html", "text", settings, url_field="link")
+    items = run(tmp_path, server.url, "-s", f"JOBDIR={tmp_path / 'job'}")
+    expect_each_once(server, [{"url": item["link"]} for item in items if "link" in item])
+    stored = pages(tmp_path / "job")
+    assert not any(page["verdict"] == "unchanged" for page in stored)
+    assert {item["link"] for item in items if "link" in item} <= {page["url"] for page in stored}
+
+
+def test_a_second_run_in_one_directory_says_why_its_feed_is_empty(
+    server: DemoServer, tmp_path: Path
+) -> None:
+    make_project(tmp_path, "html", "text", url_field="link")
+    told = []
+    for _ in range(2):
+        done = scrapy(
+            "crawl", "foreign", "-a", f"url={server.url}ropes/bowline", "-s", "DEPTH_LIMIT=1",
+            "-O", str(tmp_path / "items.jsonl"), "-s", f"JOBDIR={tmp_path / 'job'}",
+            cwd=tmp_path, environment={"PYTHONPATH": str(PROJECT)},
+        )  # fmt: skip
+        told.append((tmp_path / "items.jsonl").stat().st_size > 0)
+        assert told[-1] != ("an earlier run in this JOBDIR had their texts" in done.stderr)
+    assert told == [True, False]
 
 
 def test_links_of_duplicates_are_not_queued_where_that_is_chosen(
