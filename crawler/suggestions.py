@@ -11,5 +11,7 @@ if TYPE_CHECKING:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a misspelt word, or an empty text."""
-    close = difflib.get_close_matches(word, list(known), n=1)
+    close = difflib.get_close_matches(word, list(known))
+    # Letters that changed places come before others, which the ratio takes for as near.
+    close.sort(key=lambda name: sorted(name) != sorted(word))
     return f"; did you mean {close[0]}?" if close else ""

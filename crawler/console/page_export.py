@@ -219,7 +219,7 @@ def page_filter(opts: argparse.Namespace) -> PageFilter:
     if opts.verdict is not None and opts.verdict not in choices:
         if "," in opts.verdict:
             raise CommandError(f"--verdict {opts.verdict}: name one verdict; export each")
-        hint = did_you_mean(opts.verdict, choices)
+        hint = did_you_mean(opts.verdict, choices) or f"; there are {', '.join(choices)}"
         raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
     if opts.text not in TEXTS:
         hint = did_you_mean(opts.text, TEXTS) or f"; there are {' and '.join(TEXTS)}"
@@ -302,6 +302,7 @@ def destination(output: str, wanted: str | None) -> Destination:
     Raises:
         CommandError: There is no such format or directory, or the two options name two formats.
     """
+    wanted = None if wanted is None else _ENDINGS.get(wanted, wanted)
     if wanted is not None and wanted not in _FORMATS:
         names = sorted(_FORMATS)
         hint = did_you_mean(wanted, names) or f"; there are {', '.join(names)}"

@@ -219,9 +219,13 @@ def test_all_pages_can_stand_in_one_file(folder: Path, tmp_path: Path) -> None:
     done = run("pages", str(folder), "-o", str(output))
     assert done.stderr.strip().endswith(f"{len(PAGES)} pages in {output}")
     assert output.read_text(encoding="utf-8").count("\nurl: ") == len(PAGES)
-    named = run("pages", str(folder), "-o", f"{tmp_path / 'pages'}:markdown")
-    assert named.returncode == 0
-    assert (tmp_path / "pages").read_bytes() == output.read_bytes()
+    for option in (
+        (f"{tmp_path / 'pages'}:markdown",),
+        (str(tmp_path / "pages"), "--format", "md"),
+    ):
+        assert run("pages", str(folder), "-o", *option).returncode == 0
+        assert (tmp_path / "pages").read_bytes() == output.read_bytes()
+        (tmp_path / "pages").unlink()
 
 
 @pytest.mark.parametrize(
@@ -229,6 +233,7 @@ def test_all_pages_can_stand_in_one_file(folder: Path, tmp_path: Path) -> None:
     [
         (["--format", "markdwon"], "--format markdwon: no such format; did you mean markdown?"),
         (["--format", "foo"], "--format foo: no such format; there are csv, html, jl"),
+        (["--verdict", "dup"], "--verdict dup: no such verdict; there are kept, new, "),
         (["--format", "html"], "html is written one file a page: -o DIR/ --format html"),
         (["-o", "{tmp}/out/", "--format", "parquet"], "parquet is one file: -o pages.parquet"),
         (["-o", "{tmp}/pages.doc"], "its ending names no format"),
