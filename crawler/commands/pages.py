@@ -116,8 +116,7 @@ class PagesCommand(PlainCommand):
             with closing(open_for_reading(folder)) as connection:
                 for count in export_to(connection, folder, chosen, to, opts):  # noqa: B007
                     pass
-                if count == 0:
-                    say_what_there_is(connection, chosen)
+                say_what_there_is(connection, chosen, count)
         except KeyboardInterrupt:
             self.after_interrupt = _after_interrupt(to, count)
             raise

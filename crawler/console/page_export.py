@@ -24,6 +24,7 @@ from crawler.pages.export import (
     KEPT_FILTER,
     PageFilter,
     choices_met,
+    count_undeclared,
     export_contents,
     export_pages,
 )
@@ -196,8 +197,19 @@ class Destination(NamedTuple):
         return self.is_folder or self.kind not in ROW_FORMATS
 
 
-def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter) -> None:
-    """Name the languages and types that the pages of a crawl have, where none is the chosen one."""
+def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter, count: int) -> None:
+    """Say how many pages declare no language where one is chosen, and what there is if none is met.
+
+    Args:
+        connection: Connection from ``open_for_reading``.
+        chosen: The pages that were wanted.
+        count: How many were met.
+    """
+    if chosen.language is not None and (undeclared := count_undeclared(connection)):
+        said = f"left out, since they declare no language: {many(undeclared, 'kept page')}"
+        say(said, to_stderr=True)
+    if count:
+        return
     for option, wanted, column, name in (
         ("--language", chosen.language, "language", "languages"),
         ("--type", chosen.selection.page_type, "page_type", "types"),

@@ -277,6 +277,12 @@ def choices_met(connection: sqlite3.Connection, column: str, most: int = 10) -> 
     return dict(counted)
 
 
+def count_undeclared(connection: sqlite3.Connection) -> int:
+    """Count the kept pages that declare no language."""
+    sql = "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL AND language IS NULL"
+    return int(connection.execute(sql).fetchone()[0])
+
+
 def page_of(row: sqlite3.Row) -> dict[str, Any]:
     """Return the fields of ``crawler.items.Page`` for a row of ``pages`` and its joined URLs."""
     unchanged = row["seen_visit"] > row["visit"]

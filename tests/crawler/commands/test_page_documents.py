@@ -285,3 +285,16 @@ def test_where_no_page_is_chosen_it_is_said_what_there_is(
     done = run("pages", str(folder), *arguments, "-o", str(tmp_path / "pages.jsonl"))
     assert done.returncode == 0
     assert " 1" in done.stderr.partition(said)[2]
+
+
+@pytest.mark.parametrize("language", ["de", "nonsense"])
+def test_pages_that_declare_no_language_are_counted_where_one_is_chosen(
+    folder: Path, tmp_path: Path, language: str
+) -> None:
+    rows = table(folder, tmp_path)
+    undeclared = sum(row["language"] is None and row["text"] is not None for row in rows)
+    assert undeclared
+    command = ("pages", str(folder), "-o", str(tmp_path / "x.jsonl"))
+    said = f"they declare no language: {undeclared} kept page"
+    assert said in run(*command, "--language", language).stderr
+    assert "declare no language" not in run(*command).stderr
