@@ -114,10 +114,9 @@ class MirrorSpider(SiteSpider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         if spider.job.folder is None or spider.job.folder.name != STATE_FOLDER:
             raise ValueError("a mirror is made by crawl-once mirror URL DIR")
-        spider.archivist.keep_links = False  # they are in the files
         spider.archivist.read_documents = False  # they are files
         spider.archivist.pool.change(shows_lines=True)  # the files show the pages
-        spider.reads_text = spider.text == "yes"
+        spider.reads_text = spider.archivist.keep_links = spider.text == "yes"
         spider.job.tell(
             needs_workers=spider.reads_text,
             urgent_priority=NEEDED,
@@ -314,6 +313,10 @@ class MirrorSpider(SiteSpider):
     def leads_further(self, key: bytes) -> bool:
         """Return whether a document is a page: its links are read when its turn comes."""
         return not self.mirror.is_no_page(key) and self.job.store.previous(key) is not None
+
+    def _tries_of_cookies(self, response: Response, captured: Captured) -> list[Request]:
+        """Send none: what is compared is the text of a page, and a mirror has its bytes."""
+        return []
 
     def links_of(self, key: bytes, response: Response | None = None) -> Captured | None:
         """Return the stored capture of a page, if its links can be read from its file."""

@@ -29,6 +29,19 @@ def test_each_is_named_with_the_page_on_which_it_was_met(tmp_path: Path) -> None
         assert f"  {site.origin}/gone (HTTP 404)\n      on {site.origin}/: /gone\n" in said
 
 
+def test_of_a_mirror_they_are_named_too_and_no_page_is_an_orphan(tmp_path: Path) -> None:
+    links = {"/": ["/a", "/gone"], "/a": ["/", "/b"], "/b": []}
+    with GraphSite(links) as site:
+        for _ in range(2):
+            done = scrapy("mirror", f"{site.origin}/", str(tmp_path / "m"), "-s", "DOWNLOAD_DELAY=0")
+            assert done.returncode in {0, 1}, done.stderr
+            found = json.loads(scrapy("links", str(tmp_path / "m"), "--json").stdout)["faults"]
+            (broken,) = found["broken_links"]["examples"]
+            assert broken["url"] == f"{site.origin}/gone"
+            assert [page["url"] for page in broken["pages"]] == [f"{site.origin}/"]
+            assert found["orphans"]["count"] == 0
+
+
 def test_a_later_visit_names_the_page_too(tmp_path: Path) -> None:
     with GraphSite({"/": ["/a", "/gone"], "/a": ["/"]}) as site:
         crawl(f"{site.origin}/", tmp_path)
