@@ -88,6 +88,8 @@ _SHOWN_CHARACTERS = 80
 
 def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
     """Yield the faults of a site, each with its examples, then those of which there is none."""
+    from crawler.maintenance.fault import FAULTS
+
     yield f"{folder}: {many(report.pages, 'page')}"
     if report.queued:
         left = many(report.queued, "URL")
@@ -97,10 +99,13 @@ def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
     for fault in report.faults:
         if fault.count:
             yield from _lines(fault)
-    found_none = (fault.kind.heading for fault in report.faults if not fault.count)
-    if nothing := [heading[:1].lower() + heading[1:] for heading in found_none]:
-        yield ""
-        yield f"none found: {', '.join(nothing)}"
+    for said, names in (
+        ("none found", [fault.name for fault in report.faults if not fault.count]),
+        ("not known, since this crawl did not look for them", report.unknown),
+    ):
+        if headings := [FAULTS[name].heading for name in names]:
+            yield ""
+            yield f"{said}: {', '.join(each[:1].lower() + each[1:] for each in headings)}"
 
 
 def _lines(fault: Fault) -> Iterator[str]:

@@ -28,6 +28,8 @@ from crawler.pages.verdicts import (
     WITHOUT_PAGE,
     listed,
 )
+from crawler.storage import meta_names
+from crawler.storage.database import meta_of
 from crawler.storage.errors import JobError
 from crawler.urls.parts import MalformedUrl
 
@@ -98,11 +100,13 @@ class SiteReport(NamedTuple):
         pages: Number of URLs that answered with a page, duplicates included.
         queued: Number of URLs that the crawl has still to ask for.
         faults: What there is to mend, the gravest first.
+        unknown: Names of faults that the crawl did not look for.
     """
 
     pages: int
     queued: int
     faults: tuple[Fault, ...]
+    unknown: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``crawl-once links --json`` prints."""
@@ -116,6 +120,7 @@ class SiteReport(NamedTuple):
                 }
                 for fault in self.faults
             },
+            "unknown": list(self.unknown),
         }
 
 
@@ -148,24 +153,37 @@ def find_faults(
         f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({listed(OF_TEXTS)})"
         f" AND NOT {IS_AWAY}"
     )
-    return SiteReport(
-        pages,
-        count_queued(connection),
-        (
-            _broken(failed, redirects, inlinks, most),
-            _circles(redirects, inlinks, most),
-            _chains(redirects, inlinks, most),
-            _redirected(redirects, failed, inlinks, most),
-            canonicals,
-            translations,
-            _orphans(connection, inlinks, most),
-            _missing(connection, "missing_titles", _TITLE, most),
-            _repeated(connection, "repeated_titles", _REPEATED.format(_TITLE), most),
-            _missing(connection, "missing_descriptions", _DESCRIPTION, most),
-            _repeated(connection, "repeated_descriptions", _REPEATED.format(_DESCRIPTION), most),
-            _repeated(connection, "duplicates", _CLUSTERS, most),
-        ),
+    unknown = _unknown(connection, graph)
+    found = (
+        _broken(failed, redirects, inlinks, most),
+        _circles(redirects, inlinks, most),
+        _chains(redirects, inlinks, most),
+        _redirected(redirects, failed, inlinks, most),
+        canonicals,
+        translations,
+        _orphans(connection, inlinks, most),
+        _missing(connection, "missing_titles", _TITLE, most),
+        _repeated(connection, "repeated_titles", _REPEATED.format(_TITLE), most),
+        _missing(connection, "missing_descriptions", _DESCRIPTION, most),
+        _repeated(connection, "repeated_descriptions", _REPEATED.format(_DESCRIPTION), most),
+        _repeated(connection, "duplicates", _CLUSTERS, most),
     )
+    known = tuple(fault for fault in found if fault.name not in unknown)
+    return SiteReport(pages, count_queued(connection), known, unknown)
+
+
+def _unknown(connection: sqlite3.Connection, graph: LinkGraph) -> tuple[str, ...]:
+    """Name the faults of which a crawl knows nothing: it stored no links, or judged items."""
+    if meta_of(connection.execute, meta_names.PLAN) is None:
+        return _NEED_LINKS + _NEED_PAGES
+    return () if graph.count() else _NEED_LINKS
+
+
+_NEED_LINKS = ("broken_links", "redirected_links", "orphans")
+_NEED_PAGES = (
+    *("redirect_circles", "redirect_chains", "canonicals", "translations"),
+    *("missing_titles", "missing_descriptions"),
+)
 
 
 class _Redirects:

@@ -33,7 +33,9 @@ def test_of_a_mirror_they_are_named_too_and_no_page_is_an_orphan(tmp_path: Path)
     links = {"/": ["/a", "/gone"], "/a": ["/", "/b"], "/b": []}
     with GraphSite(links) as site:
         for _ in range(2):
-            done = scrapy("mirror", f"{site.origin}/", str(tmp_path / "m"), "-s", "DOWNLOAD_DELAY=0")
+            done = scrapy(
+                "mirror", f"{site.origin}/", str(tmp_path / "m"), "-s", "DOWNLOAD_DELAY=0"
+            )
             assert done.returncode in {0, 1}, done.stderr
             found = json.loads(scrapy("links", str(tmp_path / "m"), "--json").stdout)["faults"]
             (broken,) = found["broken_links"]["examples"]

@@ -146,6 +146,11 @@ def test_the_url_of_the_response_stands_in_for_a_field_of_another_name(
     stored = pages(tmp_path / "job")
     assert not any(page["verdict"] == "unchanged" for page in stored)
     assert {item["link"] for item in items if "link" in item} <= {page["url"] for page in stored}
+    found = json.loads(scrapy("links", str(tmp_path / "job"), "--json").stdout)
+    assert {"orphans", "broken_links", "missing_titles"} <= {*found["unknown"]}
+    assert not {*found["unknown"]} & {*found["faults"]}
+    said = scrapy("links", str(tmp_path / "job")).stdout
+    assert "not known, since this crawl did not look for them: broken links, " in said
 
 
 def test_a_second_run_in_one_directory_says_why_its_feed_is_empty(
