@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from crawler.lab.distance_evidence import LABELS
 from crawler.lab.judgement import MAX_DISTANCE, MIN_SIMILARITY, NO_BOUND
-from crawler.lab.words import in_pairs
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -151,9 +150,9 @@ def _footnotes(sweep: Sweep, evidence: DistanceEvidence | None) -> Iterator[str]
     if sweep.lines[0].choice.parameters.verify:
         yield "candidates found by MinHash are confirmed by similarity at every distance"
     basis = (
-        in_pairs(evidence.pairs, "labelled")
+        many(evidence.pairs, "labelled pair")
         if evidence.basis == LABELS
-        else f"{in_pairs(evidence.pairs)} within 8 bits, duplicates where Jaccard says so"
+        else f"{many(evidence.pairs, 'pair')} within 8 bits, duplicates where Jaccard says so"
     )
     yield f"precision, recall: of pairs by distance alone, against {basis}"
     yield _suggestion(MAX_DISTANCE, evidence.suggestion, evidence.reason)
@@ -164,7 +163,7 @@ def _of_similarity(evidence: DistanceEvidence) -> Iterator[str]:
         yield "precision, recall: unknown, since no pair is labelled; crawl-once lab does that"
         return
     yield (
-        f"precision, recall: of {in_pairs(evidence.pairs, 'labelled')} within 8 bits; "
+        f"precision, recall: of {many(evidence.pairs, 'labelled pair')} within 8 bits; "
         "crawl-once lab adds more"
     )
     yield _suggestion(MIN_SIMILARITY, evidence.similarity, evidence.similarity_reason)

@@ -11,7 +11,7 @@ import zstandard
 
 from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.export import ALL, PageSelection
-from crawler.pages.live_parameters import current
+from crawler.pages.live_parameters import newest
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import OF_TEXTS, listed
@@ -144,7 +144,7 @@ class CrawlSource:
     def parameters(self) -> Parameters:
         """Return the parameters that verdicts are made with now."""
         with opened(self.folder) as connection:
-            tuned = current(connection)
+            tuned = newest(connection.execute)
         return DEFAULTS if tuned is None else tuned.parameters
 
     def read_new(self) -> list[LabPage]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawler.lab.words import in_bits, in_pairs
 from neardup.evaluation.distinct_pairs import count_all
 from neardup.evaluation.metrics import Interval, wilson
 from neardup.evaluation.near_arrays import NONE, RADIUS
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,13 +130,13 @@ def suggest_from_labels(lines: tuple[EvidenceLine, ...]) -> tuple[int | None, st
     """Return the largest distance at which nothing is labelled different, and why."""
     labelled = lines[8].found
     if labelled < MIN_COUNT:
-        known = in_pairs(labelled, "labelled")
+        known = many(labelled, "labelled pair")
         return None, f"not enough evidence: {known} within 8 bits, {MIN_COUNT} needed{_LABEL_SOME}"
     clean = [bits for bits, one in enumerate(lines) if one.found and one.right == one.found]
     if not clean:
         first = next(bits for bits, one in enumerate(lines) if one.found)
         return None, (
-            f"pairs at {in_bits(first)} are labelled different already: confirm by similarity; "
+            f"pairs at {many(first, 'bit')} are labelled different already: confirm by similarity; "
             f"{labelled} labelled"
         )
     # Beyond the farthest label nothing is known.
@@ -155,7 +155,7 @@ def suggest_similarity(
         labelled: Pairs of known similarity that are labelled, within the radius.
         radius: The largest distance of these pairs, in bits.
     """
-    there = f"{labelled} labelled within {in_bits(radius)}"
+    there = f"{labelled} labelled within {many(radius, 'bit')}"
     if labelled < MIN_COUNT:
         return None, f"not enough evidence: {there}, {MIN_COUNT} needed{_LABEL_SOME}"
     clean = [one for one in lines if one.found and one.right == one.found]
@@ -183,7 +183,7 @@ def suggest_from_jaccard(
     """
     pairs = lines[8].found
     if pairs < MIN_COUNT:
-        found = in_pairs(pairs)
+        found = many(pairs, "pair")
         return None, f"not enough evidence: {found} within 8 bits, {MIN_COUNT} needed{_LABEL_SOME}"
     return _widest_needed(lines, least) if verify else _widest_safe(lines, least)
 

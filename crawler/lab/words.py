@@ -20,11 +20,6 @@ _KINDS = {"canonical": "canonical URL, which decides nothing"}
 """Words for kinds of identifiers that say more than the kind itself."""
 
 
-def in_bits(distance: int) -> str:
-    """Return a distance with its unit: ``1 bit``, ``2 bits``."""
-    return many(distance, "bit")
-
-
 _MAX_PLACES = 6
 """The number of places of a share that are true: similarities are stored as float32."""
 
@@ -46,17 +41,12 @@ def measures_of(
     """
     known = []
     if distance >= 0:
-        known.append(in_bits(distance))
+        known.append(many(distance, "bit"))
     if similarity is not None and not math.isnan(similarity):
         known.append(f"similarity {in_places(similarity, 2, min_similarity)}")
     if containment is not None and not math.isnan(containment):
         known.append(f"containment {in_places(containment, 2, MIN_CONTAINMENT)}")
     return ", ".join(known)
-
-
-def in_pairs(count: int, kind: str = "") -> str:
-    """Return a number of pairs of some kind: ``1 labelled pair``, ``2 labelled pairs``."""
-    return many(count, f"{kind} pair" if kind else "pair")
 
 
 def count(value: float | None) -> str:

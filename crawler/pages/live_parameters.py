@@ -68,15 +68,6 @@ class Tuned:
     origin: str
 
 
-def current(connection: sqlite3.Connection) -> Tuned | None:
-    """Return the parameters that hold, or None if no crawl ever opened the directory.
-
-    Raises:
-        JobError: They were not written by this program.
-    """
-    return newest(connection.execute)
-
-
 def history(read: Execute) -> list[Tuned]:
     """Return all parameters that ever held, the first ones first; see ``newest``."""
     return [_tuned(*row) for row in read(_SELECT, ())]
@@ -102,7 +93,7 @@ def tune(folder: Path, changes: Mapping[str, object], origin: str) -> Tuned:
     for name in changes:
         check_name(name)
     with beside(folder) as connection:
-        held = current(connection)
+        held = newest(connection.execute)
         if held is None:
             raise JobError(f"{folder}: no crawl has begun in it yet")
         if meta_of(connection.execute, meta_names.FLEET) is not None:
@@ -138,7 +129,14 @@ def check_for_fleet(changes: Mapping[str, object]) -> None:
 
 
 def newest(read: Execute) -> Tuned | None:
-    """Return the parameters that hold, by a function that runs a query; see ``current``."""
+    """Return the parameters that hold, or None if no crawl ever opened the directory.
+
+    Args:
+        read: Function that runs a query.
+
+    Raises:
+        JobError: They were not written by this program.
+    """
     row = read(f"{_SELECT} DESC LIMIT 1", ()).fetchone()
     return None if row is None else _tuned(*row)
 
@@ -183,10 +181,10 @@ def settle(database: Database, settings: Parameters) -> Tuned:
     if held is None or remembered is None:
         return add(database.write, settings, SETTINGS)
     before = from_json(remembered)
-    changed = _changes(before, settings)
+    changed = changes_between(before, settings)
     wanted = replace(held.parameters, **changed)  # type: ignore[arg-type]  # their own values
     if wanted == held.parameters:
-        if _changes(settings, wanted):
+        if changes_between(settings, wanted):
             logger.warning("the crawl goes on as it was tuned: %s", in_words(settings, wanted))
         return held
     logger.warning("settings were changed and win: %s", in_words(held.parameters, wanted))
@@ -198,7 +196,8 @@ def is_settled_as(database: Database, settings: Parameters) -> bool:
     return database.meta(meta_names.SETTINGS_PARAMETERS) == to_json(settings)
 
 
-def _changes(before: Parameters, after: Parameters) -> dict[str, object]:
+def changes_between(before: Parameters, after: Parameters) -> dict[str, object]:
+    """Return the new values of what differs, by the names in ``TUNABLE``."""
     return {
         name: getattr(after, name)
         for name in TUNABLE
@@ -210,7 +209,7 @@ def in_words(before: Parameters, after: Parameters) -> str:
     """Return the changes in words: ``max_distance 3 -> 5, verify True -> False``."""
     found = (
         f"{name} {getattr(before, name)} -> {value}"
-        for name, value in _changes(before, after).items()
+        for name, value in changes_between(before, after).items()
     )
     return ", ".join(found) or "as the settings have it"
 

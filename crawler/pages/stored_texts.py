@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 # A duplicate holds no text of its own where another page has it. Older versions count too: a
 # duplicate may have had the text first. Pages with the same visible text may differ in their main
 # text: the number of words must be equal.
-_FIRST = """
-SELECT {own} FROM pages WHERE id = ?1 AND text IS NOT NULL
+_PLACE = """
+SELECT id, 0 FROM pages WHERE id = ?1 AND text IS NOT NULL
 UNION ALL
-SELECT {near} FROM near_texts WHERE page = ?1
+SELECT page, 1 FROM near_texts WHERE page = ?1
 UNION ALL
-SELECT * FROM (SELECT {own} FROM pages
+SELECT * FROM (SELECT id, 0 FROM pages
     WHERE text_digest = ?2 AND words IS ?3 AND text IS NOT NULL ORDER BY id LIMIT 1)
 UNION ALL
-SELECT * FROM (SELECT {near} FROM pages JOIN near_texts ON near_texts.page = pages.id
+SELECT * FROM (SELECT near_texts.page, 1 FROM pages JOIN near_texts ON near_texts.page = pages.id
     WHERE pages.text_digest = ?2 AND pages.words IS ?3 AND pages.duplicate_of IS NOT NULL
     AND pages.latest = 1 LIMIT 1)
 LIMIT 1
@@ -50,8 +50,6 @@ SIGNED = (
 ``PageDocuments.text`` has their texts, so that there is something to compare."""
 
 _AMONG = "id IN (SELECT value FROM json_each(?))"
-_PLACE = _FIRST.format(own="pages.id, 0", near="near_texts.page, 1")
-_TEXT = _FIRST.format(own="pages.text, pages.content", near="near_texts.text, near_texts.content")
 
 
 class PageDocuments:
@@ -180,19 +178,26 @@ class HeldTexts:
         row = self._read(_PLACE, (page_id, digest, words)).fetchone()
         return None if row is None else TextSource(*row)
 
-    def of_page(self, page_id: int) -> StoredText | None:
-        """Return the text of a page from any place that has it, or None."""
+    def _find_of(self, page_id: int) -> TextSource | None:
         sql = "SELECT text_digest, words FROM pages WHERE id = ?"
         row = self._read(sql, (page_id,)).fetchone()
-        found = None if row is None else self._read(_TEXT, (page_id, *row)).fetchone()
-        return None if found is None else StoredText.of(*found)
+        return None if row is None else self.find(page_id, *row)
+
+    def of_page(self, page_id: int) -> StoredText | None:
+        """Return the text of a page from any place that has it, or None."""
+        source = self._find_of(page_id)
+        return None if source is None else self.stored(source)
 
     def stored(self, source: TextSource) -> StoredText:
         """Return a text with its content."""
-        sql = "SELECT text, content FROM near_texts WHERE page = ?"
-        if not source.is_near:
-            sql = "SELECT text, content FROM pages WHERE id = ?"
-        return StoredText.of(*self._read(sql, (source.page,)).fetchone())
+        return StoredText.of(*self._columns("text, content", source))
+
+    def _columns(self, names: str, source: TextSource) -> tuple[Any, ...]:
+        place = "near_texts WHERE page" if source.is_near else "pages WHERE id"
+        found: tuple[Any, ...] = self._read(
+            f"SELECT {names} FROM {place} = ?", (source.page,)
+        ).fetchone()
+        return found
 
     def give(self, row: PageRow, source: TextSource) -> None:
         """Have a row hold the text of a place, and the type of the content that comes with it."""
@@ -201,9 +206,7 @@ class HeldTexts:
 
     def shown(self, page_id: int) -> PackedContent | None:
         """Return the content that is shown of a page, from the place that has its text, or None."""
-        sql = "SELECT text_digest, words FROM pages WHERE id = ?"
-        row = self._read(sql, (page_id,)).fetchone()
-        source = None if row is None else self.find(page_id, *row)
+        source = self._find_of(page_id)
         if source is None:
             return None
         page_type, finder = self._found_as(source)
@@ -217,10 +220,7 @@ class HeldTexts:
 
     def packed(self, source: TextSource) -> bytes:
         """Return a text as it is stored, zstd."""
-        sql = "SELECT text FROM near_texts WHERE page = ?"
-        if not source.is_near:
-            sql = "SELECT text FROM pages WHERE id = ?"
-        text: bytes = self._read(sql, (source.page,)).fetchone()[0]
+        text: bytes = self._columns("text", source)[0]
         return text
 
     def text(self, source: TextSource) -> str:

@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.stored_texts import document_of
+from crawler.pages.stored_texts import HeldTexts, document_of
 from crawler.pages.verdicts import (
     KEPT,
     PART_OF_NOTHING,
@@ -146,7 +146,8 @@ class WallVerdicts:
         members = list(self._rows(ids))
         found = self.store.database.read(_REPEATING, (packed,)).fetchall()
         repeating = list(self._rows(sorted({page_id for (page_id,) in found} - set(ids))))
-        texts = {row.id: self._text(row) for row in (*members, *repeating)}
+        held = HeldTexts(self.store.database.read)
+        texts = {row.id: held.of_page(row.id) for row in (*members, *repeating)}
         for row in members:
             self._take(row, wall, texts[row.id])
         self.store.database.settle("url_groups")
@@ -161,14 +162,6 @@ class WallVerdicts:
 
     def _rows(self, ids: list[int]) -> Iterator[PageRow]:
         return filter(None, map(self.store.get, ids))
-
-    def _text(self, row: PageRow) -> StoredText | None:
-        """Return the text of a capture: its own, that beside it, or that of its original."""
-        text = row.stored_text or self.store.near_text(row.id)
-        if text is None and row.text_digest is not None:
-            said = self.store.find_said(row.text_digest)
-            text = None if said is None else said.stored_text
-        return text
 
     def _take(self, row: PageRow, wall: Wall, text: StoredText | None) -> None:
         """Give a stored capture the verdict, and move its text beside it; its HTML stays."""

@@ -13,26 +13,13 @@ from importlib.util import find_spec
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from crawler.commands.adopt import AdoptCommand
-from crawler.commands.compare import CompareCommand
-from crawler.commands.fleet import FleetCommand
-from crawler.commands.lab import ServeLabCommand
-from crawler.commands.links import LinksCommand
-from crawler.commands.merge import MergeCommand
-from crawler.commands.pages import PagesCommand
-from crawler.commands.pairs import PairsCommand
-from crawler.commands.rejudge import RejudgeCommand
-from crawler.commands.report import ReportCommand
-from crawler.commands.rules import RulesCommand
-from crawler.commands.sweep import SweepCommand
-from crawler.commands.tune import TuneCommand
-from crawler.commands.verify import VerifyCommand
-from crawler.commands.watch import WatchCommand
 from crawler.console.command_line import end_in_one_line
-from crawler.console.scrapy_adapter import adapted
+from crawler.program import command_names, load_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from scrapy.commands import ScrapyCommand
 
 
 def prepare_scrapy(argv: Sequence[str]) -> None:
@@ -65,20 +52,13 @@ def _commands() -> Iterator[str]:
                 yield module.name
 
 
-Adopt = adapted(AdoptCommand)
-Compare = adapted(CompareCommand)
-Fleet = adapted(FleetCommand)
-Lab = adapted(ServeLabCommand)
-Links = adapted(LinksCommand)
-Merge = adapted(MergeCommand)
-Pages = adapted(PagesCommand)
-Pairs = adapted(PairsCommand)
-Rejudge = adapted(RejudgeCommand)
-Report = adapted(ReportCommand)
-Rules = adapted(RulesCommand)
-Sweep = adapted(SweepCommand)
-Tune = adapted(TuneCommand)
-Verify = adapted(VerifyCommand)
-Watch = adapted(WatchCommand)
+def __getattr__(name: str) -> type[ScrapyCommand]:
+    """Return the command that an entry point names: ``Adopt`` is ``crawl-once adopt``."""
+    if not name.istitle() or name.lower() not in command_names():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from crawler.console.scrapy_adapter import adapted
+
+    return adapted(type(load_command(name.lower())))
+
 
 prepare_scrapy(sys.argv)

@@ -23,7 +23,7 @@ from crawler.lab.app.tabs.threshold_tab import ThresholdTab
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.judgement import SIMHASH, Choice
 from crawler.lab.words import clock
-from crawler.pages.live_parameters import SETTINGS, TUNABLE, tune
+from crawler.pages.live_parameters import SETTINGS, TUNABLE, changes_between, tune
 from crawler.storage.errors import JobError
 from neardup.errors import ParameterError
 
@@ -211,14 +211,6 @@ def obstacle(lab: Lab, trial: Trial) -> str | None:
             "features can be tried, not applied. Crawl into a new JOBDIR with NEARDUP_FEATURES."
         )
     return None
-
-
-def changes_between(holds: Parameters, tried: Parameters) -> dict[str, object]:
-    return {
-        name: getattr(tried, name)
-        for name in TUNABLE
-        if getattr(tried, name) != getattr(holds, name)
-    }
 
 
 class _ApplyDialog:

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 import zstandard
 
+from crawler.maintenance.verify.file_checks import opened_indexes
 from crawler.pages.live_parameters import settle
 from crawler.pages.page_row import PageRow, to_unsigned
 from crawler.pages.page_store import PageStore
-from crawler.pages.stored_texts import PageDocuments
 from crawler.pages.verdicts import NEW, SAME_TEMPLATE
 from crawler.reading.content.content_xml import FROM_LINES, pack_lines
 from crawler.storage.database import FILE_NAME, Database
@@ -34,8 +34,6 @@ from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest, words_digest
 from neardup.installing import install_command
 from neardup.names import name_of
-from neardup.storage.signatures import open_passages, open_signatures
-from neardup.storage.sqlite import open_index
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
@@ -59,7 +57,6 @@ WHERE verdict = '{SAME_TEMPLATE}' AND NOT EXISTS
 """
 
 BEFORE_ALL_VISITS = 0
-INDEX = "fingerprints"
 _COMMIT_PAGES = 1_000
 
 
@@ -212,10 +209,8 @@ def _fill(
     for sql in (_NAME_RESEMBLED, _RESEMBLE_NO_OTHER):
         database.write(sql)
     database.commit()
-    open_index(folder / INDEX, store, radius=parameters.max_distance).close()
-    documents, size = PageDocuments(store), parameters.verify_shingle_size
-    open_signatures(folder / "signatures", documents, shingle_size=size).close()
-    open_passages(folder / "passages", documents, shingle_size=size).close()
+    with opened_indexes(folder, store, parameters):
+        pass  # makes them
     return count
 
 

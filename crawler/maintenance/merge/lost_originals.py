@@ -46,11 +46,13 @@ UNION SELECT pages.text_digest FROM scratch.named JOIN pages ON pages.id = page
 WHERE pages.text_digest IS NOT NULL
 """
 _IS_WANTED = "SELECT 1 FROM scratch.wanted WHERE text_digest = ?"
-_FIND = """
-SELECT text, words, is_main, visible_digest, fingerprint, content, page_type, content_source
-FROM scratch.kept
-WHERE text_digest = ?
-"""
+_FACTS = (
+    "text", "words", "is_main", "visible_digest", "fingerprint", "content", "page_type",
+    "content_source",
+)  # fmt: skip
+"""The columns of ``scratch.kept`` after the digest, as they are named in ``pages``."""
+
+_FIND = f"SELECT {', '.join(_FACTS)} FROM scratch.kept WHERE text_digest = ?"
 
 # Those with the same text as their original come first: others may be near to them.
 _ORPHANS = f"""
@@ -96,19 +98,9 @@ class FleetTexts:
         found = self.database.read(_FIND, (digest,)).fetchone()
         if found is None:
             return None
-        text, words, is_main, visible_digest, fingerprint, content, page_type, finder = found
-        return replace(
-            like,
-            text=text,
-            content=content,
-            page_type=page_type,
-            content_source=finder,
-            text_digest=digest,
-            words=words,
-            is_main=is_main,
-            visible_digest=visible_digest,
-            fingerprint=to_unsigned(fingerprint),
-        )
+        row = replace(like, text_digest=digest, **dict(zip(_FACTS, found, strict=True)))
+        row.fingerprint = to_unsigned(row.fingerprint)
+        return row
 
 
 @dataclass(frozen=True, slots=True)

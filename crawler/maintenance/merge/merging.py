@@ -23,7 +23,8 @@ from crawler.maintenance.merge.small_tables import (
     merge_url_rules,
     merge_walls,
 )
-from crawler.maintenance.verify.capture_checks import find_originals
+from crawler.maintenance.verify.capture_checks import queue_orphans
+from crawler.maintenance.verify.file_checks import opened_indexes
 from crawler.maintenance.verify.finding import Repairer
 from crawler.pages.boilerplate import CountedBoilerplate
 from crawler.pages.live_parameters import newest
@@ -45,8 +46,6 @@ from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.errors import CrawlStorageError
 from neardup import Deduplicator, Parameters, hamming
-from neardup.storage.signatures import open_passages, open_signatures
-from neardup.storage.sqlite import open_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,19 +217,13 @@ class _Merging:
         store = PageStore(database)
         database.commit()
         self._watch.begin("fingerprint index", 0)
-        documents = PageDocuments(store)
-        radius, size = parameters.max_distance, parameters.verify_shingle_size
-        with (
-            open_index(self._part / "fingerprints", store, radius=radius) as index,
-            open_signatures(self._part / "signatures", documents, shingle_size=size) as signatures,
-            open_passages(self._part / "passages", documents, shingle_size=size) as passages,
-        ):
+        with opened_indexes(self._part, store, parameters) as opened:
             deduplicator = Deduplicator(
                 parameters,
-                documents=documents,
-                index=index,
-                signatures=signatures,
-                passages=passages,
+                documents=PageDocuments(store),
+                index=opened.fingerprints,
+                signatures=opened.signatures,
+                passages=opened.passages,
             )
             texts = None if fleet is None else FleetTexts(database, fleet.kept)
             originals = LostOriginals(database, store, deduplicator, texts)
@@ -244,7 +237,7 @@ class _Merging:
             deduplicator.flush()
         if lost:
             with closing(CrawlDirectory(self._part)) as directory:
-                find_originals(Repairer(directory, database))
+                queue_orphans(Repairer(directory, database))
             database.commit()
         return found - len(lost), lost
 

@@ -165,8 +165,11 @@ class JudgedPages:
         """Do nothing: the caller stores the verdict, in the same step."""
 
 
-# Copies of a file that is no page have no text: is_main is NULL.
-JUDGED = f"latest = 1 AND is_main IS NOT NULL AND verdict IN ({listed(OF_TEXTS)})"
+# Copies of a file that is no page have no text: is_main is NULL. Originals in other crawls stay.
+JUDGED = (
+    f"latest = 1 AND is_main IS NOT NULL AND verdict IN ({listed(OF_TEXTS)})"
+    " AND id NOT IN (SELECT page FROM elsewhere)"
+)
 _COLUMNS = """
 SELECT id, verdict, duplicate_of, distance, similarity, words, is_main, text_digest,
        visible_digest, payload_digest, body_bytes, key, coalesce(name, ''), url

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.rejudge.new_verdicts import JUDGED, JudgedRow, Rejudge
 from crawler.maintenance.verify.file_checks import (
-    TEXT_INDEXES,
+    FINGERPRINTS,
     make_bloom,
-    make_index,
-    make_text_index,
-    remove_index,
+    make_indexes,
+    remove_indexes,
 )
-from crawler.maintenance.verify.finding import QueueAgain
+from crawler.maintenance.verify.finding import MAX_EXAMPLES, QueueAgain
 from crawler.pages.judge import is_better
-from crawler.pages.live_parameters import current
+from crawler.pages.live_parameters import newest
 from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_store import PUT_NEAR_TEXT, PageStore
 from crawler.pages.reasons import Reason, without
@@ -25,6 +24,7 @@ from crawler.pages.wall_clusters import WallClusters
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.errors import JobError
+from neardup import Parameters
 
 if TYPE_CHECKING:
     import sqlite3
@@ -49,8 +49,6 @@ _NAME = f"""
 UPDATE pages SET parameters = ?1
 WHERE {JUDGED} AND parameters IS NOT ?1 AND text_digest IS NOT NULL
 """
-
-MAX_EXAMPLES = 5
 
 _WALL_AT = f"""
 SELECT cluster FROM wall_pages JOIN pages ON pages.id = wall_pages.page
@@ -114,13 +112,14 @@ class Application:
         self._can_queue = can_queue
         self._queue: QueueAgain | None = None
 
-    def apply(self, parameters: int, watch: CheckWatch) -> int:
+    def apply(self, parameters: int | None, watch: CheckWatch) -> int:
         """Write all changes, and return the number of rows to write.
 
         Args:
-            parameters: ``parameters.id`` of the new verdicts.
+            parameters: ``parameters.id`` of the new verdicts; None: it is not stored.
             watch: Callbacks for progress.
         """
+        self._apply_counts()
         total = self._connection.execute(f"SELECT count(*) {DIFFERS}").fetchone()[0]
         watch.begin("verdicts written", int(total))
         for values in self._connection.execute(f"SELECT judged.* {DIFFERS} ORDER BY judged.id"):
@@ -131,7 +130,7 @@ class Application:
             self._database.write(_GROUPS)
         return int(total) + named
 
-    def apply_counts(self) -> None:
+    def _apply_counts(self) -> None:
         """Write the counts of boilerplate by which the verdicts were made."""
         self._database.write("DELETE FROM host_blocks")
         for row in self._connection.execute("SELECT * FROM temp.host_blocks"):
@@ -243,7 +242,7 @@ def rejudge(
             written.
         NearDupError: There are foreign files in the folder of the index.
     """
-    tuned = current(directory.connection)
+    tuned = newest(directory.connection.execute)
     if tuned is None:
         raise JobError(f"{directory.folder}: no crawl has begun in it yet")
     if directory.count("SELECT count(*) FROM elsewhere"):
@@ -258,6 +257,27 @@ def rejudge(
     if not dry_run:
         _apply(directory, tuned, watch, queues=bool(found.to_fetch), freed=freed)
     return found
+
+
+def judge_again(directory: CrawlDirectory, database: Database, watch: CheckWatch) -> int:
+    """Judge all newest captures again in a repair, which commits and makes the indexes.
+
+    Args:
+        directory: Crawl directory, open in no other process.
+        database: Its database, for writing; what it has not committed is not seen.
+        watch: Callbacks for progress.
+
+    Returns:
+        The number of rows that were written.
+    """
+    tuned, can_queue = newest(directory.connection.execute), directory.plan is not None
+    parameters = Parameters() if tuned is None else tuned.parameters
+    try:
+        Rejudge(directory.connection, parameters, can_queue=can_queue).judge(watch)
+        application = Application(directory.connection, database, can_queue=can_queue)
+        return application.apply(None if tuned is None else tuned.id, watch)
+    finally:
+        directory.connection.execute("ROLLBACK")
 
 
 def _wall_at(directory: CrawlDirectory, url: str) -> int:
@@ -308,21 +328,18 @@ def _apply(
     try:
         can_queue = directory.plan is not None
         application = Application(directory.connection, database, can_queue=can_queue)
-        application.apply_counts()
         for cluster in freed:
             WallClusters(database).set_page(cluster)
         if not application.apply(tuned.id, watch):
             database.commit()
             return
         # Before the commit: a missing index is made again, a wrong one might be used.
-        remove_index(directory)
+        remove_indexes(directory.folder, [FINGERPRINTS])
         has_bloom = queues and directory.bloom.exists()
         if has_bloom:
             directory.bloom.unlink()
         database.commit()
-        make_index(directory, database, from_scratch=False)
-        for kind in TEXT_INDEXES:
-            make_text_index(kind, directory, database, from_scratch=False)
+        make_indexes(directory, database)
         if has_bloom:
             make_bloom(directory.bloom, database)
     except BaseException:

@@ -6,27 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.finding import Rule, Stage, writing
-from crawler.pages.stored_texts import HeldTexts
 from crawler.pages.verdicts import (
     DUPLICATES,
     KEPT,
-    NEW,
     NOT_HTML,
-    TEXT_DUPLICATE,
-    TOO_SHORT,
     VERDICTS,
     WALLS,
     WITHOUT_PAGE,
     listed,
 )
-from neardup import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
-    from crawler.pages.page_row import PageRow
 
 
 _NOT_NEWEST = "SELECT max(id), url FROM pages GROUP BY key HAVING sum(latest) <> 1"
@@ -103,13 +97,10 @@ def advised(directory: CrawlDirectory, found: Iterator[Finding]) -> Iterator[Fin
 
 
 def _choose_newest(repairer: Repairer, finding: Finding) -> str:
-    chosen = 0
-    for page_id in finding.ids:
-        row = repairer.store.get(page_id)
-        if row is not None:
-            _make_newest(repairer, row.key)
-            chosen += 1
-    return f"URLs whose newest capture was chosen: {chosen:,}"
+    keys = [row.key for row in map(repairer.store.get, finding.ids) if row is not None]
+    for key in keys:
+        _make_newest(repairer, key)
+    return f"URLs whose newest capture was chosen: {len(keys):,}"
 
 
 def _make_newest(repairer: Repairer, key: bytes) -> None:
@@ -151,69 +142,29 @@ def _queue_again(repairer: Repairer, page_id: int) -> bool:
     return True
 
 
-def _make_duplicates(repairer: Repairer, finding: Finding) -> str:
-    made = 0
-    for page_id in finding.ids:
-        row = repairer.store.get(page_id)
-        first = None if row is None else _holder(repairer, row)
-        if row is not None and first is not None and first != page_id:
-            made += 1
-            _name_original(repairer, row, first)
-            repairer.database.write(
-                "UPDATE pages SET duplicate_of = ? WHERE duplicate_of = ? AND latest = 1",
-                (first, page_id),
-            )
-    return f"pages made duplicates of the first with the same text: {made:,}"
+def forget_originals(repairer: Repairer) -> None:
+    """Name no original of doubted pages: where no text tells it, their URLs are queued again."""
+    if repairer.directory.plan is not None:
+        sql = "UPDATE pages SET duplicate_of = NULL WHERE id = ?"
+        repairer.write_each(sql, repairer.doubted)
 
 
-def _holder(repairer: Repairer, row: PageRow) -> int | None:
-    """Return the first page that has the text of a row, or None."""
-    return None if row.text_digest is None else repairer.store.find_text(row.text_digest, ())
+def queue_orphans(repairer: Repairer) -> int:
+    """Queue the URLs of duplicates whose original and text are stored nowhere; count them."""
+    if repairer.directory.plan is None:
+        return 0
+    orphans = repairer.database.read(ORPHANS).fetchall()
+    return sum(_queue_again(repairer, page_id) for page_id, _ in orphans)
 
 
-def _name_original(repairer: Repairer, row: PageRow, original: int) -> None:
-    row.verdict, row.hold(None).html = TEXT_DUPLICATE, None
-    row.take_verdict(Verdict(TEXT_DUPLICATE, original, distance=0, similarity=1.0))
-    repairer.store.store_verdict(row)
+def _judge_again(repairer: Repairer, finding: Finding) -> None:
+    repairer.doubted += finding.ids
 
 
-def find_originals(repairer: Repairer, finding: Finding | None = None) -> str | None:
-    """Name an original with the duplicate's text, or keep it; queue it if the text is lost."""
-    named = kept = queued = 0
-    # Searched again: other repairs may have left orphans.
-    orphans = [page_id for page_id, _ in repairer.database.read(ORPHANS)]
-    for row in map(repairer.store.get, orphans):
-        if row is None:
-            continue
-        holder = _holder(repairer, row)
-        if holder is not None:
-            _name_original(repairer, row, holder)
-            named += 1
-        elif _keep(repairer, row):
-            kept += 1
-        elif repairer.directory.plan is not None:
-            queued += _queue_again(repairer, row.id)
-    if not named and not kept and not queued:
-        return None
-    return (
-        f"duplicates given another original: {named:,}, kept: {kept:,}, "
-        f"URLs queued again: {queued:,}"
-    )
-
-
-def _keep(repairer: Repairer, row: PageRow) -> bool:
-    """Keep a duplicate with its own text, or with that of the old version that it repeats."""
-    stored = HeldTexts(repairer.database.read).of_page(row.id)
-    source = replace(row).hold(stored)
-    if stored is None:
-        old = None if row.duplicate_of is None else repairer.store.get(row.duplicate_of)
-        if old is None or old.text is None:
-            return False
-        source = old
-        row.payload_digest = None  # read again at its next visit
-    row.keep(Verdict(TOO_SHORT if source.fingerprint is None else NEW), source)
-    repairer.store.store_verdict(row)
-    return True
+def judged_again(name: str, what: str) -> Rule:
+    """Return a rule of verdicts: where it is broken, all pages are judged again."""
+    remedy = "judges all pages again by their texts, and queues those whose text is lost"
+    return Rule(name, what, remedy, _judge_again, Stage.DUPLICATES, changes_texts=True)
 
 
 drop_near_texts = writing("DELETE FROM near_texts WHERE page = ?", "texts of no page deleted")
@@ -238,29 +189,11 @@ VERDICT = Rule(
 TEXT = Rule(
     "kept-has-text", "kept pages without a text", READ_AGAIN, read_again, changes_texts=True
 )
-ONCE = Rule(
-    "kept-once",
-    "pages kept although an earlier page has the same text",
-    "makes them duplicates of the first one",
-    _make_duplicates,
-    Stage.DUPLICATES,
-    changes_texts=True,
-)
-ORIGINAL = Rule(
-    "original-held",
-    "duplicates of an original whose text is stored nowhere",
-    "names another page with the same text, keeps the page, or queues the URL again",
-    find_originals,
-    Stage.DUPLICATES,
-    changes_texts=True,
-)
-SUPERSEDED = Rule(
-    "original-superseded",
-    "duplicates of the text that a page had before it changed",
-    "keeps one of them for each text",
-    find_originals,
-    Stage.DUPLICATES,
-    changes_texts=True,
+ONCE = judged_again("kept-once", "pages kept although an earlier page has the same text")
+ORIGINAL = judged_again("original-held", "duplicates of an original whose text is stored nowhere")
+SUPERSEDED = replace(
+    judged_again("original-superseded", "duplicates of the text that a page had before it changed"),
+    remedy="keeps one of them for each text",
     is_leftover=True,
 )
 NEAR_TEXT = Rule(

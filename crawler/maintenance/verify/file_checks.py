@@ -14,7 +14,7 @@ import numpy as np
 
 from crawler.frontier.seen import SeenSet
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Rule, Stage
-from crawler.maintenance.verify.repeat_checks import readable_parameters
+from crawler.maintenance.verify.verdict_checks import readable_parameters
 from crawler.pages.page_store import PageStore
 from crawler.pages.stored_texts import SIGNED, PageDocuments
 from crawler.pages.verdicts import KEPT, listed
@@ -32,7 +32,7 @@ from neardup.storage.signatures import open_passages, open_signatures
 from neardup.storage.sqlite import open_index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Collection, Iterator
 
     import numpy.typing as npt
 
@@ -70,13 +70,11 @@ class TextIndex(NamedTuple):
         name: The word for it, and the name of its folder.
         permutations: Values of an entry.
         shape: Their bands.
-        open: Opens it in step with the texts.
     """
 
     name: str
     permutations: int
     shape: Banding
-    open: Callable[..., LshIndex]
 
     @property
     def rule(self) -> Rule:
@@ -88,10 +86,13 @@ class TextIndex(NamedTuple):
         return Rule(f"{self.name}-right", "", "makes it again from the texts", stage=Stage.FILES)
 
 
-TEXT_INDEXES = (
-    TextIndex("signatures", CANDIDATE_PERMUTATIONS, CANDIDATE_BANDING, open_signatures),
-    TextIndex("passages", 1, PASSAGE_BANDING, open_passages),
+FINGERPRINTS = "fingerprints"
+_TEXT_INDEXES = (
+    TextIndex("signatures", CANDIDATE_PERMUTATIONS, CANDIDATE_BANDING),
+    TextIndex("passages", 1, PASSAGE_BANDING),
 )
+INDEX_RULES = {INDEX.name: FINGERPRINTS} | {kind.rule.name: kind.name for kind in _TEXT_INDEXES}
+"""Map the names of rules to the folders of the indexes that they are of."""
 
 _INDEX_ENDINGS = (".seg", ".log", ".tmp")
 _BATCH = 1 << 16
@@ -220,7 +221,7 @@ FOREIGN = Rule(
 
 
 class Entries(NamedTuple):
-    """Fingerprints with their ids, sorted by both: uint64 and int64, (entries,)."""
+    """Fingerprints with their ids, in their order: uint64 and int64, (entries,)."""
 
     fingerprints: npt.NDArray[np.uint64]
     ids: npt.NDArray[np.int64]
@@ -270,7 +271,7 @@ def find_unsigned(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
     """
     sql = f"SELECT id FROM pages WHERE {SIGNED}"
     stored = np.fromiter((number for (number,) in directory.connection.execute(sql)), np.int64)
-    for kind in TEXT_INDEXES:
+    for kind in _TEXT_INDEXES:
         watch.begin(f"index of {kind.name}", len(stored))
         yield from _find_missing(directory, kind, stored)
 
@@ -288,7 +289,7 @@ def _find_missing(
                 path=place,
                 permutations=kind.permutations,
                 shape=kind.shape,
-                shingle_size=_shingle_size(directory.connection.execute),
+                shingle_size=_newest(directory.connection.execute).verify_shingle_size,
             )
         except IndexLockedError:
             raise JobInUseError(f"{folder}: open in another process") from None
@@ -305,30 +306,27 @@ def _find_missing(
 def _stored(directory: CrawlDirectory) -> Entries:
     rows = directory.connection.execute(f"SELECT fingerprint, id FROM pages WHERE {_INDEXED}")
     flat = np.fromiter((number for row in rows for number in row), np.int64)
-    fingerprints, ids = flat[0::2].astype(np.uint64), flat[1::2]
-    order = np.lexsort((ids, fingerprints))
-    return Entries(fingerprints[order], ids[order])
+    order = np.argsort(flat[1::2])
+    return Entries(flat[0::2][order].astype(np.uint64), flat[1::2][order])
 
 
 def _compare(
     directory: CrawlDirectory, index: HammingIndex, stored: Entries, watch: CheckWatch
 ) -> Iterator[Finding]:
     """Find missing entries of the index by queries, and foreign ones by their number."""
-    missing: list[int] = []
-    found = 0
+    is_there = np.zeros(len(stored.ids), np.bool_)
     distinct = np.unique(stored.fingerprints)
     watch.begin("fingerprint index", len(distinct))
     for start in range(0, len(distinct), _BATCH):
         asked = distinct[start : start + _BATCH]
         answer = index.query_many(asked)
-        first, last = np.searchsorted(stored.fingerprints, [asked[0], asked[-1]])
-        last = np.searchsorted(stored.fingerprints, asked[-1], side="right")
-        wanted = Entries(stored.fingerprints[first:last], stored.ids[first:last])
-        lost = _lacking(Entries(asked[answer.positions], answer.ids), wanted)
-        missing += lost
-        found += len(wanted.ids) - len(lost)
+        places = np.minimum(np.searchsorted(stored.ids, answer.ids), len(stored.ids) - 1)
+        is_same = stored.ids[places] == answer.ids
+        is_same &= stored.fingerprints[places] == asked[answer.positions]
+        is_there[places[is_same]] = True
         watch.advance(len(asked))
-    foreign = len(index) - found
+    missing = stored.ids[~is_there].tolist()
+    foreign = len(index) - int(np.count_nonzero(is_there))
     if foreign:
         what = f"entries of the fingerprint index of no stored page: {foreign:,}"
         what += f", pages that it lacks: {len(missing):,}" if missing else ""
@@ -337,18 +335,9 @@ def _compare(
         yield from _behind(directory, missing, stored)
 
 
-def _lacking(answer: Entries, wanted: Entries) -> list[int]:
-    if np.array_equal(answer.ids, wanted.ids):
-        return []
-    there = set(zip(answer.fingerprints.tolist(), answer.ids.tolist(), strict=True))
-    pairs = zip(wanted.fingerprints.tolist(), wanted.ids.tolist(), strict=True)
-    return [page_id for value, page_id in pairs if (value, page_id) not in there]
-
-
 def _behind(directory: CrawlDirectory, missing: list[int], stored: Entries) -> Iterator[Finding]:
     """Distinguish an index that a killed process did not flush from one with holes."""
-    newest = np.sort(stored.ids)[-len(missing) :]
-    if np.array_equal(np.sort(missing), newest):
+    if missing == stored.ids[-len(missing) :].tolist():
         yield _BEHIND.finding(f"last pages not yet in the fingerprint index: {len(missing):,}")
     else:
         yield from INDEX.counted(len(missing), _urls(directory, missing))
@@ -383,53 +372,57 @@ def find_forgotten(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Fin
     yield from BLOOM.counted(lacking)
 
 
-def make_index(directory: CrawlDirectory, database: Database, *, from_scratch: bool) -> str:
-    """Bring the fingerprint index in step with the store.
+class OpenedIndexes(NamedTuple):
+    """The indexes of a crawl directory, which hold what its store holds."""
 
-    Args:
-        directory: The crawl.
-        database: Its database, committed.
-        from_scratch: Whether to delete the old index; otherwise missing entries are added.
+    fingerprints: HammingIndex
+    signatures: LshIndex
+    passages: LshIndex
+
+
+@contextmanager
+def opened_indexes(
+    folder: Path, store: PageStore, parameters: Parameters
+) -> Iterator[OpenedIndexes]:
+    """Open the indexes of a crawl directory in step with its committed store; add what they lack.
+
+    Raises:
+        NearDupError: An index is open in another process, or its folder holds foreign files.
     """
-    if from_scratch:
-        remove_index(directory)
-    with open_index(directory.index, PageStore(database)) as index:
-        done = "made again" if from_scratch else "caught up"
-        return f"files of the fingerprint index {done}, with {len(index):,} entries"
+    documents, size = PageDocuments(store), parameters.verify_shingle_size
+    with (
+        open_index(folder / FINGERPRINTS, store, radius=parameters.max_distance) as index,
+        open_signatures(folder / "signatures", documents, shingle_size=size) as signatures,
+        open_passages(folder / "passages", documents, shingle_size=size) as passages,
+    ):
+        yield OpenedIndexes(index, signatures, passages)
 
 
-def remove_index(directory: CrawlDirectory) -> None:
-    """Delete the files of the fingerprint index; the next opening makes them again."""
-    if directory.index.is_dir():
-        for file in directory.index.iterdir():
-            if file.suffix in _INDEX_ENDINGS or is_ours(file.name):
-                file.unlink()
-
-
-def make_text_index(
-    kind: TextIndex, directory: CrawlDirectory, database: Database, *, from_scratch: bool
+def make_indexes(
+    directory: CrawlDirectory, database: Database, from_scratch: Collection[str] = ()
 ) -> str:
-    """Bring an index in step with the stored texts.
-
-    Args:
-        kind: The index.
-        directory: The crawl.
-        database: Its database, committed.
-        from_scratch: Whether to delete the old index; otherwise missing entries are added.
-    """
-    folder = directory.folder / kind.name
-    if from_scratch and folder.is_dir():
-        remove_files(folder)
-    size, documents = _shingle_size(database.read), PageDocuments(PageStore(database))
-    with kind.open(folder, documents, shingle_size=size) as index:
-        done = "made again" if from_scratch else "caught up"
-        return f"files of the index of {kind.name} {done}, with {len(index):,} entries"
+    """Bring the indexes in step with the committed store, some after their files are deleted."""
+    remove_indexes(directory.folder, from_scratch)
+    parameters = _newest(database.read)
+    with opened_indexes(directory.folder, PageStore(database), parameters) as opened:
+        words = ", ".join(f"{name}: {len(index):,}" for name, index in opened._asdict().items())
+    return f"files of the indexes {'made again' if from_scratch else 'caught up'}, {words}"
 
 
-def _shingle_size(read: Read) -> int:
-    """Return that of the newest parameters that can be read."""
+def remove_indexes(folder: Path, names: Collection[str]) -> None:
+    """Delete the files of some indexes; the next opening makes them again."""
+    for name in names:
+        if (folder / name).is_dir():
+            for file in (folder / name).iterdir():
+                if file.suffix in _INDEX_ENDINGS or is_ours(file.name):
+                    file.unlink()
+            remove_files(folder / name)
+
+
+def _newest(read: Read) -> Parameters:
+    """Return the newest parameters that can be read."""
     found = [one for one in readable_parameters(read).values() if one is not None]
-    return (found[-1] if found else Parameters()).verify_shingle_size
+    return found[-1] if found else Parameters()
 
 
 def make_bloom(bloom: Path, database: Database) -> str:

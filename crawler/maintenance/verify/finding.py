@@ -35,9 +35,8 @@ class Stage(IntEnum):
     VALUES = 1
     TEXTS = 2
     DUPLICATES = 3
-    MEASURES = 4
-    QUEUE = 5
-    FILES = 6
+    QUEUE = 4
+    FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +165,6 @@ class NoWatch:
         """Do nothing."""
 
 
-_ERRBACK = "failed"
-"""Name of the errback of our spiders, for a request without a page."""
-
-
 class QueueAgain:
     """Puts URLs of captures into the queue of a crawl that is not running.
 
@@ -202,7 +197,8 @@ class QueueAgain:
 
 def encoded_request(depth: int, referer: str = "") -> bytes:
     """Return the stored form of a request for a page at this depth."""
-    parts: dict[str, Any] = {"errback": _ERRBACK, "meta": {"depth": depth}}
+    # Our spiders have an errback of this name, for a request without a page.
+    parts: dict[str, Any] = {"errback": "failed", "meta": {"depth": depth}}
     if referer:
         parts["headers"] = [["Referer", [referer]]]
     return encode_parts(parts)
@@ -214,12 +210,16 @@ class Repairer:
     Args:
         directory: Crawl directory; its own connection sees no repair before the commit.
         database: Its database, for writing.
+
+    Attributes:
+        doubted: Pages with a wrong verdict or original, for which all pages are judged again.
     """
 
     def __init__(self, directory: CrawlDirectory, database: Database) -> None:
         self.directory = directory
         self.database = database
         self.store = PageStore(database)
+        self.doubted: list[int] = []
 
     @cached_property
     def queue(self) -> QueueAgain:

@@ -38,6 +38,7 @@ WHERE state = {SKIPPED} AND rule NOT IN (
     SELECT id FROM url_rules WHERE state = {HOLDS}
     UNION ALL SELECT -id FROM url_clusters WHERE state = '{CLOSED}') ORDER BY id
 """
+_UNRULED = f"SELECT id FROM requests WHERE state = {SKIPPED} AND rule IS NULL"
 _ALONE = f"""
 SELECT requests.id, requests.url FROM requests LEFT JOIN url_groups USING (group_digest)
 WHERE requests.state = {SKIPPED} AND requests.rule > 0 AND (
@@ -102,40 +103,25 @@ def _is_rule(written: str) -> bool:
 
 def _forget_rules(repairer: Repairer, finding: Finding) -> str:
     repairer.write_each("DELETE FROM url_rules WHERE id = ?", finding.ids)
-    _put_back(repairer, _NOT_HELD)
-    return f"URL rules forgotten: {finding.count:,}"
+    return f"URL rules forgotten: {finding.count:,}, {_rule_again(repairer, finding)}"
 
 
-def _put_back_unruled(repairer: Repairer, finding: Finding) -> str:
-    return f"requests put back into the queue: {_put_back(repairer, _NOT_HELD):,}"
-
-
-def _put_back_alone(repairer: Repairer, finding: Finding) -> str:
-    return f"requests put back into the queue: {_put_back(repairer, _ALONE):,}"
-
-
-def _put_back(repairer: Repairer, sql: str) -> int:
-    """Put skipped requests back; the next crawl applies the rules again."""
-    queue, numbers = repairer.queue, [number for number, _ in repairer.database.read(sql)]
+def _rule_again(repairer: Repairer, finding: Finding) -> str:
+    """Put back what no rule that holds skips rightly; the next crawl applies its rules again."""
+    queue, database = repairer.queue, repairer.database
+    database.write(f"UPDATE requests SET rule = NULL, group_digest = NULL WHERE state != {SKIPPED}")
+    wrong = {number for (number,) in database.read(_UNRULED)}
+    if meta_names.FLEET not in repairer.directory.meta:
+        wrong |= {number for sql in (_NOT_HELD, _ALONE) for number, _ in database.read(sql)}
+        database.write(f"DELETE FROM url_groups WHERE {_WRONG_GROUP}")
+        note_pending(database, {host for rule in RuleStore(database) for host in rule.hosts})
     sql = f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL WHERE id = ?"
-    repairer.write_each(sql, numbers)
+    repairer.write_each(sql, wrong)
     queue.requests.line_up()
-    _regroup(repairer)
-    return len(numbers)
+    return f"requests put back into the queue: {len(wrong):,}"
 
 
-def _regroup(repairer: Repairer) -> None:
-    hosts = {host for rule in RuleStore(repairer.database) for host in rule.hosts}
-    note_pending(repairer.database, hosts)
-
-
-def _forget_groups(repairer: Repairer, finding: Finding) -> str:
-    repairer.database.write(f"DELETE FROM url_groups WHERE {_WRONG_GROUP}")
-    _regroup(repairer)
-    return f"groups of URLs that the next crawl makes again: {finding.count:,}"
-
-
-_REGROUPS = "puts them back into the queue, where the rules that hold apply to them"
+_RULED_AGAIN = "puts them back into the queue, where the rules that hold apply to them"
 
 READABLE = Rule(
     "url-rules-readable",
@@ -147,22 +133,22 @@ READABLE = Rule(
 HELD = Rule(
     "skipped-by-a-rule-that-holds",
     "requests skipped by a rule that does not hold",
-    _REGROUPS,
-    _put_back_unruled,
+    _RULED_AGAIN,
+    _rule_again,
     Stage.QUEUE,
 )
 STANDS = Rule(
     "skipped-for-another-request",
     "requests skipped in favour of one that does not exist",
-    _REGROUPS,
-    _put_back_alone,
+    _RULED_AGAIN,
+    _rule_again,
     Stage.QUEUE,
 )
 GROUPS = Rule(
     "groups-of-requests",
     "groups of URLs without their request or page",
     "lets the next crawl make them again",
-    _forget_groups,
+    _rule_again,
     Stage.QUEUE,
 )
 
@@ -254,18 +240,6 @@ def _end_leases(repairer: Repairer, finding: Finding) -> str:
     return f"requests put back into the queue: {finding.count:,}"
 
 
-def _put_rules_right(repairer: Repairer, finding: Finding) -> str:
-    """Put back requests that no rule skipped; remove the rule of those that are not skipped."""
-    queue, write = repairer.queue, repairer.database.write
-    write(f"UPDATE requests SET rule = NULL, group_digest = NULL WHERE state != {SKIPPED}")
-    write(
-        f"UPDATE requests SET state = {WAITING}, group_digest = NULL"
-        f" WHERE state = {SKIPPED} AND rule IS NULL"
-    )
-    queue.requests.line_up()
-    return f"requests whose rule was corrected: {finding.count:,}"
-
-
 def _queue_stuck(repairer: Repairer, finding: Finding) -> str:
     queue, stuck = repairer.queue, list(_unfetchable(repairer.directory))
     for number, url, packed in stuck:
@@ -311,7 +285,7 @@ RULED = Rule(
     "skipped-by-a-rule",
     "requests whose state and rule disagree on whether they are skipped",
     "puts them back into the queue, or removes the rule",
-    _put_rules_right,
+    _rule_again,
     Stage.QUEUE,
 )
 FETCHABLE = Rule(

@@ -263,7 +263,7 @@ CONTENT = Rule(
     "texts whose content is missing, or cannot be read",
     "makes it of the lines of the text",
     _make_of_lines,
-    Stage.MEASURES,
+    Stage.DUPLICATES,
 )
 LEFT_OVER = Rule(
     "content-owned",
@@ -273,5 +273,5 @@ LEFT_OVER = Rule(
         "UPDATE pages SET content = NULL WHERE id = ? AND text IS NULL",
         "contents without a text deleted",
     ),
-    Stage.MEASURES,
+    Stage.DUPLICATES,
 )

@@ -12,13 +12,17 @@ from xml.etree.ElementTree import ParseError, iterparse
 import numpy as np
 import xxhash
 
+from crawler.maintenance.rejudge.rejudging import judge_again
 from crawler.maintenance.tally import ALL_PAGES, KEPT_PAGES
-from crawler.maintenance.verify.capture_checks import find_misplaced
+from crawler.maintenance.verify.capture_checks import (
+    find_misplaced,
+    forget_originals,
+    queue_orphans,
+)
 from crawler.maintenance.verify.column_checks import VALUES, find_altered
 from crawler.maintenance.verify.file_checks import (
     BLOOM,
-    INDEX,
-    TEXT_INDEXES,
+    INDEX_RULES,
     WHOLE,
     find_damage,
     find_forgotten,
@@ -26,15 +30,18 @@ from crawler.maintenance.verify.file_checks import (
     find_unindexed,
     find_unsigned,
     make_bloom,
-    make_index,
-    make_text_index,
+    make_indexes,
 )
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Repairer, Rule
-from crawler.maintenance.verify.near_checks import find_near, find_parts, find_resemblances
 from crawler.maintenance.verify.queue_checks import SEEN, find_misruled, find_unqueued
-from crawler.maintenance.verify.repeat_checks import find_repeats
 from crawler.maintenance.verify.table_checks import find_strange
 from crawler.maintenance.verify.text_checks import find_misread, find_misshown
+from crawler.maintenance.verify.verdict_checks import (
+    find_near,
+    find_parts,
+    find_repeats,
+    find_resemblances,
+)
 from crawler.pages.export import stored_urls
 from crawler.storage.database import Database
 from crawler.storage.errors import JobError
@@ -124,7 +131,7 @@ TWICE = Rule("feed-twice", "the feed: kept pages that it has more than once", ad
 BESIDES = Rule("feed-besides", "the feed: URLs of no kept page", advice=_ADVICE)
 
 
-def find_misfed(directory: CrawlDirectory, feed: Path, watch: CheckWatch) -> Iterator[Finding]:
+def find_misfed(feed: Path, directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Compare a feed with the store.
 
     URLs are compared by hashes of 64 bits: of ten million, two are mistaken for one with a
@@ -263,7 +270,7 @@ class Further:
         done = "can be read, and hold what revisits name" if self.deep else "are there"
         yield f"the WARC files that the archive names {done}", self._of_archive
         if self.feed is not None:
-            yield "the feed holds every kept page once", _of_feed(self.feed)
+            yield "the feed holds every kept page once", partial(find_misfed, self.feed)
 
     def _of_archive(self, directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
         watch.begin("WARC files", 1)
@@ -295,10 +302,6 @@ def verify(
     return Verification(str(directory.folder), pages, kept, tuple(checked))
 
 
-def _of_feed(feed: Path) -> Check:
-    return lambda directory, watch: find_misfed(directory, feed, watch)
-
-
 def _findings(check: Check, directory: CrawlDirectory, watch: CheckWatch) -> tuple[Finding, ...]:
     try:
         return tuple(check(directory, watch))
@@ -314,8 +317,9 @@ def repair(
 ) -> Verification:
     """Repair findings and faults that repairs uncover; return the repairs and the rest.
 
-    Changes of ``crawl.db`` are one transaction a round: a kill, or an error, leaves the state
-    before it. The index and the Bloom filter are made after it.
+    Changes of ``crawl.db`` are one transaction a round, and one of the pages that are judged again:
+    a kill, or an error, leaves the state before it. The index and the Bloom filter are made after
+    both.
 
     Raises:
         JobError: The directory cannot be written.
@@ -323,7 +327,7 @@ def repair(
     """
     done: list[str] = []
     for _ in range(_MAX_ROUNDS):
-        deeds = _repair_once(directory, found)
+        deeds = _repair_once(directory, found, watch)
         if not deeds:
             break
         done += deeds
@@ -331,14 +335,17 @@ def repair(
     return replace(found, done=tuple(done))
 
 
-def _repair_once(directory: CrawlDirectory, found: Verification) -> list[str]:
+def _repair_once(directory: CrawlDirectory, found: Verification, watch: CheckWatch) -> list[str]:
     # What is written to a damaged file may damage more of it.
     is_whole = all(finding.broken is not WHOLE for finding in found.findings)
     if not is_whole or not any(finding.remedy for finding in found.findings):
         return []
     database = Database(directory.folder)
     try:
-        done = _repair_rows(Repairer(directory, database), found.findings)
+        repairer = Repairer(directory, database)
+        done = _repair_rows(repairer, found.findings)
+        if repairer.doubted:
+            done += _judge_again(repairer, watch)
         return done + _make_files(directory, database, found.findings)
     except BaseException:
         database.fail("the repair was interrupted")
@@ -358,19 +365,25 @@ def _repair_rows(repairer: Repairer, findings: tuple[Finding, ...]) -> list[str]
     return done
 
 
+def _judge_again(repairer: Repairer, watch: CheckWatch) -> list[str]:
+    forget_originals(repairer)
+    written = judge_again(repairer.directory, repairer.database, watch)
+    queued = queue_orphans(repairer)
+    repairer.database.commit()
+    deed = f"verdicts of pages judged again: {written:,}, URLs queued again: {queued:,}"
+    return [deed] if written or queued else []
+
+
 def _make_files(
     directory: CrawlDirectory, database: Database, findings: tuple[Finding, ...]
 ) -> list[str]:
     done = []
-    found = {finding.rule: finding for finding in findings}
+    found = {finding.rule for finding in findings}
     texts_changed = any(finding.changes_texts for finding in findings)
-    if INDEX.name in found or texts_changed:
-        from_scratch = texts_changed or not found[INDEX.name].is_leftover
-        done.append(make_index(directory, database, from_scratch=from_scratch))
-    for kind in TEXT_INDEXES:
-        if kind.rule.name in found or texts_changed:
-            from_scratch = texts_changed or not found[kind.rule.name].is_leftover
-            done.append(make_text_index(kind, directory, database, from_scratch=from_scratch))
+    if texts_changed or not found.isdisjoint(INDEX_RULES):
+        broken = {finding.rule for finding in findings if not finding.is_leftover}
+        again = [name for rule, name in INDEX_RULES.items() if texts_changed or rule in broken]
+        done.append(make_indexes(directory, database, again))
     is_bloom_old = texts_changed or SEEN.name in found
     if BLOOM.name in found or (directory.bloom.exists() and is_bloom_old):
         done.append(make_bloom(directory.bloom, database))

@@ -47,7 +47,7 @@ def test_problems_are_named_repaired_and_gone(tmp_path: Path) -> None:
     mended = scrapy("verify", str(tmp_path), "--repair")
     assert mended.returncode == 0, mended.stdout + mended.stderr
     assert "repaired: captures forgotten: 1, URLs queued again: 1\n" in mended.stdout
-    assert "repaired: files of the fingerprint index made again, with " in mended.stdout
+    assert "repaired: files of the indexes made again, fingerprints: " in mended.stdout
     assert check(tmp_path).findings == ()
 
 

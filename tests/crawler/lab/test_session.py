@@ -16,12 +16,12 @@ from crawler.lab.border_pairs import ListFilter
 from crawler.lab.judgement import Choice
 from crawler.lab.page_columns import PageColumns
 from crawler.lab.session import Session
-from crawler.lab.words import in_bits
 from neardup import Deduplicator, Features, Parameters, hamming, jaccard, simhash
 from neardup.document import analyse
 from neardup.errors import ParameterError
 from neardup.evaluation.judging import KEEPING, LAYERS
 from neardup.fingerprints.digest import payload_digest
+from neardup.plurals import many
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
 
@@ -211,7 +211,7 @@ def test_clusters_say_why_each_page_is_in_them() -> None:
     assert [member.place for member in first.members] == [1, 2]
     near, equal = first.members
     similarity = jaccard(text, book.made[1].text)
-    assert near.why == f"{in_bits(int(judgement.distance[1]))}, similarity {similarity:.2f}"
+    assert near.why == f"{many(int(judgement.distance[1]), 'bit')}, similarity {similarity:.2f}"
     assert equal.why == "the same words"
     assert (second.representative, second.size) == (3, 2)
     assert second.members[0].why == "the same bytes"

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.lab.words import content_words, in_pairs, in_places, measures_of, name_text, share
+from crawler.lab.words import content_words, in_places, measures_of, name_text, share
 from crawler.reading.content.content_xml import PackedContent
 from neardup.names import NO_NAME, Name
+from neardup.plurals import many
 
 
 @pytest.mark.parametrize(
@@ -78,8 +79,8 @@ def test_a_name_is_a_line_for_each_of_its_parts() -> None:
 
 
 def test_one_pair_is_no_pairs() -> None:
-    assert in_pairs(1, "labelled") == "1 labelled pair"
-    assert [in_pairs(0), in_pairs(1_200)] == ["0 pairs", "1,200 pairs"]
+    assert many(1, "labelled pair") == "1 labelled pair"
+    assert [many(0, "pair"), many(1_200, "pair")] == ["0 pairs", "1,200 pairs"]
 
 
 @pytest.mark.parametrize(

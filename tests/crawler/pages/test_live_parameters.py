@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.pages.live_parameters import current, history, tune
+from crawler.pages.live_parameters import history, newest, tune
 from crawler.storage import database as room
 from crawler.storage.database import Database, beside, open_for_reading
 from crawler.storage.errors import JobError, JobVersionError
@@ -128,7 +128,7 @@ def test_what_holds_already_is_not_chosen_again(visiting: Visiting, tmp_path: Pa
     assert tune(tmp_path, {"max_distance": 4}, "tune").id == 2
     with closing(open_for_reading(tmp_path)) as connection:
         assert [one.origin for one in history(connection.execute)] == ["settings", "tune"]
-        assert current(connection) == history(connection.execute)[-1]
+        assert newest(connection.execute) == history(connection.execute)[-1]
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,9 @@ from crawler.lab.app.tables import FigureTable
 from crawler.lab.comparison import Comparison, compare
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.sides import TextSide, stored_side
-from crawler.lab.words import NOTHING, content_words, count, in_bits, share, spaced
+from crawler.lab.words import NOTHING, content_words, count, share, spaced
 from neardup.names import name_of
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ def pair_lines(found: Comparison, min_similarity: float) -> Iterator[tuple[str, 
     yield "digests", "equal" if found.is_equal else "different"
     yield "names", found.reasons.difference or "no difference"
     yield "share a band", "yes" if found.shares_band else "no"
-    yield "Hamming distance", NOTHING if found.distance is None else in_bits(found.distance)
+    yield "Hamming distance", NOTHING if found.distance is None else many(found.distance, "bit")
     yield "Jaccard, exact", share(found.jaccard, min_similarity)
     if found.estimate is None:
         yield "Jaccard by MinHash", NOTHING
@@ -272,7 +273,7 @@ def _sentence(found: Comparison, parameters: Parameters) -> str:
         if parameters.verify
         else ""
     )
-    near = "no distance" if found.distance is None else in_bits(found.distance)
+    near = "no distance" if found.distance is None else many(found.distance, "bit")
     reach = f"{near} of at most {parameters.max_distance}"
     band = "" if found.shares_band or not parameters.verify else ", no band of both is the same"
     sentence = f"{spaced(found.verdict).capitalize()}: {reach}{band}{confirmed}"

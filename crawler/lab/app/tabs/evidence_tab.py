@@ -25,7 +25,8 @@ from crawler.lab.app.crawled_text import plain
 from crawler.lab.app.parameter_trial import with_value
 from crawler.lab.app.tables import FigureTable
 from crawler.lab.distance_evidence import LABELS
-from crawler.lab.words import NOTHING, in_pairs
+from crawler.lab.words import NOTHING
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -64,7 +65,7 @@ def basis_words(evidence: DistanceEvidence, least: float) -> str:
     if evidence.basis != LABELS:
         return (
             f"Nothing is labelled yet, so exact similarity stands in for labels: of "
-            f"{in_pairs(evidence.pairs)}, {evidence.duplicates:,} have a Jaccard similarity of "
+            f"{many(evidence.pairs, 'pair')}, {evidence.duplicates:,} have a Jaccard similarity of "
             f"{least:g} or more. Label some under Pairs, and they count instead. {recall}"
         )
     different = evidence.pairs - evidence.duplicates
@@ -72,7 +73,7 @@ def basis_words(evidence: DistanceEvidence, least: float) -> str:
         f" Not counted, too far apart or not held: {evidence.beyond:,}." if evidence.beyond else ""
     )
     return (
-        f"{in_pairs(evidence.pairs, 'labelled')}: {evidence.duplicates:,} duplicate, "
+        f"{many(evidence.pairs, 'labelled pair')}: {evidence.duplicates:,} duplicate, "
         f"{different:,} different.{beyond} {recall}"
     )
 

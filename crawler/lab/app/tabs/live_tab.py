@@ -35,7 +35,7 @@ from crawler.lab.app.tables import (
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.live import RATE_SECS, LivePage
 from crawler.lab.sides import stored_texts
-from crawler.lab.words import NOTHING, clock, count, in_bits, share, spaced
+from crawler.lab.words import NOTHING, clock, count, share, spaced
 from crawler.pages.live_parameters import SETTINGS
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import (
@@ -45,6 +45,7 @@ from crawler.pages.verdicts import (
 )
 from crawler.pages.verdicts import KEPT as KEPT_VERDICTS
 from crawler.storage.errors import JobError
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -300,7 +301,7 @@ def _facts(page: LivePage, min_similarity: float | None) -> list[tuple[str, str]
         ("fetched", clock(page.fetched_at)),
         ("words", count(page.words)),
         ("body", decimal(page.body_bytes)),
-        ("distance", NOTHING if page.distance is None else in_bits(page.distance)),
+        ("distance", NOTHING if page.distance is None else many(page.distance, "bit")),
         ("similarity", share(page.similarity, min_similarity)),
         ("parameters", NOTHING if page.parameters is None else f"#{page.parameters}"),
     ]

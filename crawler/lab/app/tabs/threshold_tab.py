@@ -24,7 +24,8 @@ from crawler.lab.app.outcome import Beside, OutcomeFigures, PageList
 from crawler.lab.app.pair_view import open_pair
 from crawler.lab.app.tables import Downloads, TriedBeside, changed_pages
 from crawler.lab.judgement import Choice
-from crawler.lab.words import in_pairs, measures_of
+from crawler.lab.words import measures_of
+from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -140,7 +141,7 @@ def _words_of(scatter: Scatter) -> str:
         return "No two texts lie within 8 bits of each other."
     if shown < scatter.pairs:
         return f"{shown:,} of {scatter.pairs:,} pairs within 8 bits, of each distance its share"
-    return f"{in_pairs(shown)} within 8 bits"
+    return f"{many(shown, 'pair')} within 8 bits"
 
 
 class _Question(NamedTuple):

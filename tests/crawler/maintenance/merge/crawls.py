@@ -11,7 +11,7 @@ from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.merge.merging import Merged, merge
 from crawler.maintenance.verify.finding import NoWatch
-from crawler.maintenance.verify.near_checks import NEAR_KEPT
+from crawler.maintenance.verify.verdict_checks import NEAR_KEPT
 from crawler.maintenance.verify.verification import verify
 from crawler.storage.database import open_for_reading
 from neardup import Parameters

@@ -154,5 +154,44 @@ def test_what_was_done_is_counted_and_not_what_was_found(folder: Path) -> None:
     done = check_and_repair(folder).done
     said = "captures forgotten: 1, URLs queued again: 1, texts of old versions dropped: 1"
     assert said in done
-    assert any(deed.startswith("files of the fingerprint index made again") for deed in done)
+    assert any(deed.startswith("files of the indexes made again") for deed in done)
     assert rows(folder, "SELECT count(*) FROM requests WHERE url LIKE '%/b'") == [(1,)]
+
+
+class TestJudgedAgain:
+    """Where a verdict is wrong, all pages are judged again by their texts."""
+
+    def test_duplicates_of_wrong_originals_get_the_verdicts_of_their_texts(
+        self, folder: Path
+    ) -> None:
+        sql = "SELECT url, verdict, distance, similarity FROM pages WHERE latest = 1 ORDER BY url"
+        before = rows(folder, sql)
+        other = f"(SELECT id FROM pages {of('/other')})"
+        execute(folder, f"UPDATE pages SET duplicate_of = {other} {of('/edited')}")
+        done = check_and_repair(folder).done
+        assert any(deed.startswith("verdicts of pages judged again: ") for deed in done)
+        assert rows(folder, sql) == before
+
+    def test_a_near_duplicate_whose_text_is_lost_is_fetched_again(self, folder: Path) -> None:
+        other = f"(SELECT id FROM pages {of('/other')})"
+        execute(
+            folder,
+            "DELETE FROM near_texts",
+            f"UPDATE pages SET duplicate_of = {other} {of('/edited')}",
+        )
+        check_and_repair(folder)
+        queued = "SELECT count(*) FROM requests WHERE state = 0 AND url LIKE '%/edited'"
+        assert rows(folder, queued) == [(1,)]
+
+    def test_duplicates_of_pages_of_another_crawl_stay(self, folder: Path) -> None:
+        execute(
+            folder,
+            f"UPDATE pages SET duplicate_of = NULL {of('/edited')}",
+            "INSERT INTO elsewhere SELECT id, zeroblob(16), 'http://example.org/', NULL"
+            f" FROM pages {of('/edited')}",
+            f"UPDATE pages SET similarity = 0.5 {of('/like')}",
+        )
+        assert check_and_repair(folder).findings == ()
+        assert rows(folder, f"SELECT verdict, duplicate_of FROM pages {of('/edited')}") == [
+            ("near_duplicate", None)
+        ]
