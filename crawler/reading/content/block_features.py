@@ -40,6 +40,7 @@ class PageFeatures:
         sizes: float64, (blocks,): number of words of each block, for scripts without spaces too.
         groups: int64, (blocks,): number of the group of blocks in containers of one path.
         headings: bool, (blocks,): whether a block is a heading.
+        titles: bool, (blocks,): whether it is one of the first level, or of the page's title.
     """
 
     def __init__(self, blocks: PageBlocks, root: Element) -> None:
@@ -51,6 +52,7 @@ class PageFeatures:
         self.sizes = np.maximum(columns.words, columns.chars / 8)
         self.groups = columns.groups
         self.headings = columns.heading > 0
+        self.titles = self.headings & ((columns.heading == 1) | (columns.in_title > 0))
         self.page = page_row(blocks, columns, kinds, title)
         words = BlockWords(blocks.texts, title, descriptions)
         rows = [*_own(columns), *_places(columns), columns.tags, *_neighbours(columns)]

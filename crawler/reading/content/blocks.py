@@ -10,9 +10,16 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.reading.content.block_flags import TAG_BITS, attribute_bits, may_tell
+from crawler.reading.content.block_flags import (
+    TAG_BITS,
+    HiddenParts,
+    attribute_bits,
+    hides,
+    may_tell,
+)
 from crawler.reading.content.content_body import SHAPING
 from crawler.reading.flat_page import Tag
 from crawler.reading.text import BLOCKS
@@ -43,12 +50,13 @@ SKIPPED = frozenset(
 """Tags of elements that hold no block."""
 RUBY = "（）"
 """Brackets around the reading of characters in what is shown; no text is judged with them."""
+QUOTES = "“”"
 
 CONTAINERS = frozenset([*BLOCKS, "noscript"]) - {"br", "iframe", "select", "textarea", "option"}
 
 # What a tag asks for: nothing; to begin a container, to end it, or both; something of an inline
-# element; to leave out all up to the end of an element.
-_NOTHING, _BEGINS, _ENDS, _INLINE, _SKIPS = 0, 1, 2, 4, 8
+# element; to leave out all up to the end of an element; to do that where nothing opens it.
+_NOTHING, _BEGINS, _ENDS, _INLINE, _SKIPS, _HIDES = 0, 1, 2, 4, 8, 16
 _OF_CONTAINERS = frozenset([_BEGINS, _ENDS, _BEGINS | _ENDS])
 
 
@@ -77,10 +85,15 @@ class BlockTag(Tag):
         elif tag in SKIPPED:
             self.kind = _NOTHING if self.ends else _SKIPS
             return
-        elif self.shapes or tag == "rt":
+        elif self.shapes or tag in {"rt", "q"}:
             self.kind = _INLINE
         if self.begins and may_tell(written):
             attributes = self.items()
+            if not self.ends and ("hidden" in written or "none" in written):
+                given = dict(attributes)
+                is_twin = given.get("aria-hidden") == "true" and tag not in CONTAINERS
+                if is_twin or hides(tag, given):
+                    self.kind = (self.kind or _INLINE) | _HIDES
             if bits := attribute_bits(attributes):
                 self.own |= bits
                 self.kind = self.kind or _INLINE
@@ -180,6 +193,10 @@ class PageBlocks:
             sizes[self.parents[at]] += sizes[at]
         return sizes
 
+    def hidden_elements(self) -> set[int]:
+        """Return the numbers of the elements left out as hidden, in the order of the page."""
+        return self._cutter.hidden.elements()
+
     def pieces(self, span: BlockSpan, *, is_code: bool = False) -> list[Any]:
         """Return the text of a block with the inline elements that content keeps.
 
@@ -215,6 +232,7 @@ class _Cutter:
         containers: Tags that begin containers.
         parents: Index of each container's parent.
         blocks: Blocks, a row of the columns of ``PageBlocks`` each.
+        hidden: What is left out since nobody sees it.
     """
 
     def __init__(self, page: FlatPage) -> None:
@@ -222,6 +240,7 @@ class _Cutter:
         self.parents: list[int] = []
         self.blocks: list[tuple[int, BlockSpan, str, int, int, int]] = []
         self.images: list[tuple[int, int, BlockSpan]] = []
+        self.hidden = HiddenParts(page)
         self.is_cut = False
         self._page = page
         self._known = _KNOWN
@@ -232,7 +251,7 @@ class _Cutter:
         self._open: list[BlockTag] = []
         self._first = 0
         self._carried: tuple[BlockTag, ...] = ()
-        # Brackets around readings of characters, by the index of the tag that they stand for.
+        # Brackets around readings and quotes, by the index of the tag that they stand for.
         self._brackets: dict[int, str] = {}
         self._readings: list[bool] = []
 
@@ -249,6 +268,8 @@ class _Cutter:
         for at, written, text in steps:
             tag = known[written]
             kind = tag.kind
+            if kind >= _HIDES:
+                kind = _SKIPS if self._is_hidden(at, tag) else kind - _HIDES
             if kind in _OF_CONTAINERS:
                 if strings:
                     self._flush(at)
@@ -265,7 +286,7 @@ class _Cutter:
             elif kind == _INLINE:
                 self._add_inline(at, tag)
             elif kind == _SKIPS:
-                text = _text_behind(tag.tag, steps)  # noqa: PLW2901  # another one takes its place
+                text = self._text_behind(at, steps)  # noqa: PLW2901  # another one takes its place
             if text:
                 strings.append(text)
                 if self._in_link:
@@ -280,8 +301,9 @@ class _Cutter:
         for at, written, text in steps:
             tag = self._known[written]
             is_number = is_code and tag.is_gutter and text.strip().isdecimal()
-            if tag.kind == _SKIPS or (is_number and self._page.tags[at + 1] == f"/{tag.tag}"):
-                text = _text_behind(tag.tag, steps)  # noqa: PLW2901
+            is_number = is_number and self._page.tags[at + 1] == f"/{tag.tag}"
+            if tag.kind == _SKIPS or is_number or at in self.hidden.begun:
+                text = self._text_behind(at, steps)  # noqa: PLW2901
             elif tag.shapes:
                 if tag.begins:
                     pieces.append(tag)
@@ -325,6 +347,20 @@ class _Cutter:
             self._open.pop()
         if name == "rt":
             self._add_reading(at, tag)
+        elif name == "q" and tag.begins != tag.ends:
+            self._brackets[at] = QUOTES[tag.ends]
+
+    def _text_behind(self, at: int, steps: Iterator[tuple[int, str, str]]) -> str:
+        """Go on to the end of an element that has begun, and return the text behind it."""
+        rest = islice(steps, self._page.end_of(at) - at - 1, None)
+        return next(rest, (0, "", ""))[2]
+
+    def _is_hidden(self, at: int, tag: BlockTag) -> bool:
+        here, before = self._stack[-1], len(self.parents) - 1
+        while self.parents[before] > here:  # up to what ended last in the open container
+            before = self.parents[before]
+        around = f"{self.containers[here].name} {self.containers[self.parents[here]].name}"
+        return self.hidden.holds(at, tag, self.containers[before].name.partition(".")[2], around)
 
     def _add_reading(self, at: int, tag: BlockTag) -> None:
         """Put brackets around the reading of a ruby that a page brackets for no browser."""
@@ -352,16 +388,3 @@ class _Cutter:
         self._linked = self._inline = 0
         self._links = 1 if self._in_link else 0
         self._has_image = False
-
-
-def _text_behind(name: str, steps: Iterator[tuple[int, str, str]]) -> str:
-    """Go on to the end of an element that has begun, and return the text behind it."""
-    depth = 1
-    for _, written, text in steps:
-        if written.startswith("/"):
-            depth -= written[1:] == name
-        elif written.startswith(name) and written[-1] != "/":
-            depth += written.partition(" ")[0] == name
-        if not depth:
-            return text
-    return ""

@@ -6,11 +6,15 @@ that lacks an item. So a table or list is chosen as a whole or not at all, by mo
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from crawler.reading.content.block_flags import TAG_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,9 +31,38 @@ _GROUP_SHARE = 0.4
 
 # A heading of a chosen text is taken where it is at least so likely content.
 _MIN_HEADING_ODDS = 0.2
+_MIN_TITLE_ODDS = 0.1
+
+# So many blocks may be between the heading of a page and its text.
+_MAX_BYLINES = 2
+
+# A block between two chosen ones is taken at these odds, the second within these elements.
+_MIN_ENCLOSED_ODDS = 0.4
+_MIN_PART_ODDS = 0.2
+_WHOLE = frozenset({"figure", "blockquote"})
 
 # A table or list is taken where so much of its words is in blocks that were chosen themselves.
 _MIN_CHOSEN = 0.5
+
+# Classes of what is shown on screens of some sizes alone.
+_SCREENS = re.compile(
+    r"\b(?:mobile|phone|tablet|desktop)|\b(?:hidden|visible|show|hide|d)-(?:for-)?(?:xs|sm|md|lg|xl|none"
+    r"|small|medium|large)\b|\b(?:sm|md|lg|xl):(?:hidden|block|flex)\b"
+)
+
+# Words that a box beside the content begins with, and parts of its classes.
+_BOX_WORDS = re.compile(
+    r"(?:share|like) (?:this|on|via|the)\b|(?:share|related|similar|recommended|trending)\W*$"
+    r"|(?:related|similar|recommended|popular|trending) (?:posts?|articles?|stor|news|product|item)"
+    r"|you (?:may|might|could) |(?:customers|people|readers|others) (?:also|who)|read (?:next|also)"
+    r"|recently viewed|(?:more|also) (?:from|on|in|stories|like)\b|follow us|teilen|ähnliche"
+    r"|das könnte|partager|articles similaires|compartir|artículos relacionados",
+    re.IGNORECASE,
+)
+_MAX_BOX_WORDS = 60
+_BOX_NAME = re.compile(
+    r"share|sharing|social|relat|recommend|recent|viewed|-like|also|more|next|promo", re.IGNORECASE
+)
 
 # One between two chosen blocks is a menu if more of its characters are links.
 _MAX_LINKED = 0.5
@@ -48,10 +81,14 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     if len(odds) == 0:
         return np.zeros(0, bool)
     likely = even_out(odds, features)
-    chosen = with_headings(choose(likely, features.sizes), likely, features.headings)
+    chosen = with_headings(
+        choose(likely, features.sizes), likely, features.headings, features.titles
+    )
     units = block_units(blocks)
-    whole = with_whole_units(chosen, features.sizes, units)
-    return with_enclosed_units(whole, units, features.headings, blocks)
+    chosen = with_whole_units(chosen, features.sizes, units)
+    chosen = with_enclosed_units(chosen, units, features.headings, blocks)
+    chosen = with_enclosed_blocks(chosen, likely, units, blocks)
+    return without_twins(without_boxes(chosen, blocks), blocks)
 
 
 def even_out(odds: NDArray[np.float32], features: PageFeatures) -> Odds:
@@ -82,16 +119,16 @@ def _means(odds: NDArray[Any], sizes: NDArray[np.float64], groups: Units) -> Odd
     return means[groups]
 
 
-def with_headings(chosen: Chosen, odds: Odds, headings: Chosen) -> Chosen:
+def with_headings(chosen: Chosen, odds: Odds, headings: Chosen, titles: Chosen) -> Chosen:
     """Return the chosen blocks and the headings right above them, unless these are unlikely.
 
     A heading has few words, so that the expected F1 hardly tells whether it should be taken: what
-    stands elsewhere on a page would decide it.
+    stands elsewhere on a page would decide it. Below that of the page may be an author or a day.
     """
     found = chosen.copy()
-    likely = headings & (odds >= _MIN_HEADING_ODDS)
+    likely = headings & (odds >= np.where(titles, _MIN_TITLE_ODDS, _MIN_HEADING_ODDS))
     for at in np.flatnonzero(likely & ~chosen)[::-1].tolist():
-        found[at] = at + 1 < len(found) and found[at + 1]
+        found[at] = found[at + 1 : at + 2 + _MAX_BYLINES * titles[at]].any()
     return found
 
 
@@ -136,6 +173,75 @@ def with_enclosed_units(
             section = blocks.parents[blocks.homes[first - 1]]
             found[first:end] = [blocks.parents[unit] == section for unit in left]
     return found
+
+
+def with_enclosed_blocks(chosen: Chosen, odds: Odds, units: Units, blocks: PageBlocks) -> Chosen:
+    """Return the chosen blocks with each likely one between two of them: a caption, who is quoted.
+
+    Args:
+        chosen: Which blocks are content.
+        odds: How likely each block is content.
+        units: Number of the table or list of each block, which is not taken alone.
+        blocks: Blocks of the page.
+    """
+    found, tags = chosen.copy(), blocks.tags
+    between = ~chosen[1:-1] & chosen[:-2] & chosen[2:] & (units[1:-1] == 0)
+    for at in (np.flatnonzero(between & (odds[1:-1] >= _MIN_PART_ODDS)) + 1).tolist():
+        home = blocks.homes[at]
+        is_part = not _WHOLE.isdisjoint((tags[home], tags[blocks.parents[home]]))
+        found[at] = is_part or odds[at] >= _MIN_ENCLOSED_ODDS
+    return found
+
+
+def without_boxes(chosen: Chosen, blocks: PageBlocks) -> Chosen:
+    """Return the chosen blocks without boxes that share a page or lead on from it.
+
+    Such a box has a class that says so, and begins with words that do. Where most of what is chosen
+    is in ``main``, menus and sidebars outside are left out too.
+    """
+    homes, sizes = np.array(blocks.homes), chosen * np.array([*map(len, blocks.texts)])
+    for at in np.flatnonzero(chosen).tolist():
+        text = blocks.texts[at]
+        if len(text) > _MAX_BOX_WORDS or not _BOX_WORDS.match(text):
+            continue
+        box, here = 0, blocks.homes[at]
+        while here and not (at and here <= homes[at - 1] < blocks.ends[here]):
+            box = here if _BOX_NAME.search(blocks.containers[here].name) else box
+            here = blocks.parents[here]
+        inside = (homes >= box) & (homes < blocks.ends[box])
+        sizes = sizes * ~inside if 2 * sizes[inside].sum() < sizes.sum() else sizes
+    main = next((at for at, own in enumerate(blocks.own) if own & TAG_BITS["main"]), 0)
+    outside = (homes < main) | (homes >= blocks.ends[main])
+    if 2 * sizes[outside].sum() < sizes.sum():
+        beside = np.array(blocks.inherited)[homes] & (TAG_BITS["aside"] | TAG_BITS["nav"])
+        sizes = sizes * ~(outside & (beside > 0))
+    kept: Chosen = sizes > 0
+    return kept
+
+
+def without_twins(chosen: Chosen, blocks: PageBlocks) -> Chosen:
+    """Return the chosen blocks without those that repeat another one for screens of other sizes."""
+    found, of_text = chosen.copy(), defaultdict[str, list[int]](list)
+    for at in np.flatnonzero(chosen).tolist():
+        of_text[blocks.texts[at]].append(at)
+    for same in of_text.values():
+        if len(same) > 1:
+            parts = {at: _part_for_some_screens(blocks, blocks.homes[at]) for at in same}
+            kept = 0 if 0 in parts.values() else parts[same[0]]
+            found[[at for at, part in parts.items() if part != kept]] = False
+    return found
+
+
+def _part_for_some_screens(blocks: PageBlocks, at: int) -> int:
+    """Return the innermost container of those around one that some screens do not show, or 0."""
+    while at and not _is_for_some_screens(blocks.containers[at].name):
+        at = blocks.parents[at]
+    return at
+
+
+@lru_cache(maxsize=10_000)
+def _is_for_some_screens(name: str) -> bool:
+    return _SCREENS.search(name) is not None
 
 
 def _is_menu(blocks: PageBlocks, first: int, end: int) -> bool:

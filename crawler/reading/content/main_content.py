@@ -23,6 +23,7 @@ from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_body import build_body
 from crawler.reading.content.content_shapes import layout_containers
 from crawler.reading.content.content_xml import PAGE_TYPES
+from crawler.reading.content.formulas import write_formulas
 from crawler.reading.content.page_features import PAGE_NAMES
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def read_content(root: Element, page: FlatPage, *, with_body: bool = True) -> Ma
     """Return the main content of a page; an empty one only for a page without visible words.
 
     Args:
-        root: Root of the page; not changed.
+        root: Root of the page; its formulas become TeX, nothing else is changed.
         page: Its tags and texts.
         with_body: Whether the content to show is made too, which costs half as much again.
 
@@ -105,7 +106,7 @@ def read_content(root: Element, page: FlatPage, *, with_body: bool = True) -> Ma
 
     Complexity: O(elements + characters).
     """
-    blocks = cut_blocks(page)
+    blocks = cut_blocks(write_formulas(root, page))
     features = PageFeatures(blocks, root)
     types = load_model().type_odds(features.page)
     of_page = np.concatenate([features.page, types])
@@ -219,7 +220,11 @@ def pruned(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Elem
     Raises:
         ValueError: The page was cut, so that its end is not known.
     """
-    copy = deepcopy(root)
+    copy, hidden = deepcopy(root), blocks.hidden_elements()
+    for number, element in enumerate(copy.iter() if hidden else ()):
+        if number in hidden:
+            element.tag = _DROPPED
+    strip_elements(copy, _DROPPED, with_tail=False)
     strip_elements(copy, *SKIPPED, with_tail=False)
     containers = copy.iterdescendants(*CONTAINERS)
     for container, likely in zip(containers, container_odds(blocks, odds)[1:], strict=True):

@@ -115,8 +115,62 @@ def test_unlikely_tables_between_chosen_text_or_below_a_heading_are_chosen_but_n
 def test_headings_of_chosen_text_are_chosen_unless_they_are_unlikely() -> None:
     odds = np.array([0.3, 0.3, 0.9, 0.1, 0.9, 0.3, 0.1])
     headings = np.array([True, True, False, True, False, True, False])
-    found = with_headings(odds > 0.5, odds, headings)
+    found = with_headings(odds > 0.5, odds, headings, np.zeros(len(odds), bool))
     assert found.tolist() == [True, True, True, False, True, False, False]
+
+
+SHED = {"The north shed": 0.15}
+
+
+@pytest.mark.parametrize(
+    ("html", "unlikely", "found"),
+    [
+        (f"<h1>a</h1><div>b</div><i>c</i><p>{PROSE}</p>", {"a": 0.3}, ["a"]),
+        (f"<h2>a</h2><div>b</div><p>{PROSE}</p>", {"a": 0.3}, []),
+        (f"<title>The north shed</title><h2>The north shed</h2>b<p>{PROSE}</p>", SHED, [*SHED]),
+        (
+            f"<p>{PROSE}</p><figure><figcaption>a</figcaption></figure><p>{PROSE}</p>",
+            {"a": 0.3},
+            ["a"],
+        ),
+        (
+            f"<blockquote><p>{PROSE}</p><footer>a</footer></blockquote><p>{PROSE}</p>",
+            {"a": 0.3},
+            ["a"],
+        ),
+        (f"<p>{PROSE}</p>a<p>{PROSE}</p>", {"a": 0.45}, ["a"]),
+        (f"<p>{PROSE}</p>a<p>{PROSE}</p>", {"a": 0.3}, []),
+    ],
+)
+def test_what_belongs_to_chosen_text_is_chosen_though_it_is_less_likely(
+    html: str, unlikely: dict[str, float], found: list[str]
+) -> None:
+    chosen = chosen_of(html, unlikely)
+    assert [text for text in chosen if text != PROSE.strip()] == found
+
+
+SHARE = '<div class="post-share"><h3>Share this:</h3><p>a</p></div>'
+RELATED = '<section class="related"><h2>You might also like</h2><p>a</p></section>'
+WORK = '<section class="related"><h2>Related work</h2><p>a</p></section>'
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        (f"<p>{PROSE}</p><p>{PROSE}</p><p>{PROSE}</p>{SHARE}", []),
+        (f"<p>{PROSE}</p><p>{PROSE}</p><p>{PROSE}</p>{RELATED}", []),
+        (f"<p>{PROSE}</p><p>{PROSE}</p><p>{PROSE}</p>{WORK}", ["Related work", "a"]),
+        (RELATED.replace("a</p>", f"{PROSE}</p>"), ["You might also like"]),
+        (f"<aside><p>a</p></aside><main><p>{PROSE}</p></main><p>b</p>", ["b"]),
+        (f"<aside><p>{PROSE}</p></aside><main><p>a</p></main>", ["a"]),
+    ],
+)
+def test_boxes_and_sidebars_beside_most_of_the_content_are_left_out(
+    html: str, found: list[str]
+) -> None:
+    likely = dict.fromkeys(["Share this:", "You might also like", "Related work", "a", "b"], 0.9)
+    chosen = chosen_of(html, likely)
+    assert [text for text in chosen if text != PROSE.strip()] == found
 
 
 _TAGS = "p div ul ol li dl dt dd table tr td th h2 section a".split()
