@@ -6,13 +6,14 @@ The words are general ones of markup, in English as nearly all markup is; none n
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from crawler.reading.flat_page import Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from crawler.reading.flat_page import FlatPage
 
@@ -150,11 +151,8 @@ _OPENING = re.compile(
     r"|trigger|aria-controls|onclick|javascript:|=\"button|\bbutton\b|/summary|href=\"#",
     re.IGNORECASE,
 )
-_MIN_LARGE, _MAX_HIDDEN_SHARE = 40, 0.25
-"""Take a hidden text of more characters for one that a script shows if it is more of the page, or
-for a part of an accordion if several elements of its class are hidden."""
-_MAX_LOOKUPS = 30
-"""Look up at most this many identifiers and tags of hidden elements; others count as opened."""
+_MAX_HIDDEN_SHARE, _MAX_HIDDEN_CHARACTERS = 0.5, 1000
+"""Take a hidden part of more of a page's tags, or of a longer text, for one that a script shows."""
 
 
 def _word_bits(word: str) -> int:
@@ -210,7 +208,6 @@ class HiddenParts:
         self.begun: set[int] = set()
         self._page = page
         self._opened_until = 0
-        self._lookups = _MAX_LOOKUPS
 
     def holds(self, at: int, tag: Tag, beside: str, around: str) -> bool:
         """Return whether a hidden element is one; all is shown that stands in an opened one.
@@ -223,55 +220,31 @@ class HiddenParts:
         """
         if at < self._opened_until:
             return False
-        tags, texts = self._page
-        end = self._page.end_of(at)
-        said, names = "".join(texts[at:end]), tag.get("class")
-        if hides(tag.tag, dict(tag.items())):
-            is_opened = (
-                (names and names in {beside, Tag(tags[min(end + 1, len(tags) - 1)]).get("class")})
-                or _OPENING.search(" ".join((around, *tags[max(at - 5, 0) : at + 1])))
-                or _OPENING.search(" ".join(tags[end : end + 3]))
-                or (len(said) > _MIN_LARGE and len(said) > _MAX_HIDDEN_SHARE * self._size)
-                or self._is_repeated(tag.get("id"))
-                or self._is_repeated(tags[at] if names and len(said) > _MIN_LARGE else None)
-            )
-        else:
-            is_opened = not self._is_twin(said, at, end)
+        tags, end, names = self._page.tags, self._page.end_of(at), tag.get("class")
+        is_opened = (
+            tag.get("id")
+            or (names and names in {beside, Tag(tags[min(end + 1, len(tags) - 1)]).get("class")})
+            or _OPENING.search(" ".join((around, *tags[max(at - 5, 0) : at + 1])))
+            or _OPENING.search(" ".join(tags[end : end + 3]))
+            or end - at > _MAX_HIDDEN_SHARE * len(tags)
+            or sum(map(len, self._page.texts[at:end])) > _MAX_HIDDEN_CHARACTERS
+            or (names and self._counts[tags[at]] > 1)
+        )
         if is_opened:
             self._opened_until = end
         else:
             self.begun.add(at)
         return not is_opened
 
-    def elements(self) -> set[int]:
-        """Return their numbers among all elements, in the order of the page."""
-        begun = (at for at, tag in enumerate(self._page.tags) if tag[0] != "/")
-        return {number for number, at in enumerate(begun) if at in self.begun}
-
-    def _is_twin(self, said: str, at: int, end: int) -> bool:
-        """Return whether a text for eyes stands right beside the same one for ears."""
-        letters, beside = _letters(said), (slice(max(at - 6, 0), at), slice(end, end + 6))
-        before, behind = (_letters("".join(self._page.texts[one])) for one in beside)
-        return len(letters) > 1 and (before.endswith(letters) or behind.startswith(letters))
-
-    def _is_repeated(self, written: str | None) -> bool:
-        """Return whether the page has a tag or an identifier again, in a script or a link too."""
-        self._lookups -= bool(written)
-        return bool(written) and (self._lookups < 0 or self._source.count(str(written)) > 1)
+    def elements(self) -> Iterator[bool]:
+        """Yield for each element of the page whether it is one; nothing for a page without any."""
+        tags = enumerate(self._page.tags if self.begun else ())
+        return (at in self.begun for at, tag in tags if tag[0] != "/")
 
     @cached_property
-    def _source(self) -> str:
-        return "".join([*self._page.tags, *self._page.texts])
-
-    @cached_property
-    def _size(self) -> int:
-        """The number of characters of the page that are no script."""
-        texts = zip(self._page.tags, self._page.texts, strict=True)
-        return sum(len(text) for tag, text in texts if not tag.startswith(("script", "style")))
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text))
+    def _counts(self) -> Counter[str]:
+        """How often the page has each tag."""
+        return Counter(self._page.tags)
 
 
 def _role_bits(role: str) -> int:

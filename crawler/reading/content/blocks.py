@@ -89,11 +89,9 @@ class BlockTag(Tag):
             self.kind = _INLINE
         if self.begins and may_tell(written):
             attributes = self.items()
-            if not self.ends and ("hidden" in written or "none" in written):
-                given = dict(attributes)
-                is_twin = given.get("aria-hidden") == "true" and tag not in CONTAINERS
-                if is_twin or hides(tag, given):
-                    self.kind = (self.kind or _INLINE) | _HIDES
+            may_hide = not self.ends and ("hidden" in written or "none" in written)
+            if may_hide and hides(tag, dict(attributes)):
+                self.kind = (self.kind or _INLINE) | _HIDES
             if bits := attribute_bits(attributes):
                 self.own |= bits
                 self.kind = self.kind or _INLINE
@@ -151,6 +149,7 @@ class PageBlocks:
         links: Number of links of each block.
         inline: Flags of the inline elements of each block.
         images: Images without text: the index of the next block, their container, their place.
+        hidden: Elements that are left out, since nobody sees them.
         is_cut: Whether the page had more blocks than ``MAX_BLOCKS``.
     """
 
@@ -177,7 +176,7 @@ class PageBlocks:
         columns = list(map(list, zip(*cutter.blocks, strict=True))) or [[] for _ in range(6)]
         self.homes, self.spans, self.texts, self.linked, self.links, self.inline = columns
         self.images = cutter.images
-        self.is_cut = cutter.is_cut
+        self.hidden, self.is_cut = cutter.hidden, cutter.is_cut
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -192,10 +191,6 @@ class PageBlocks:
         for at in range(len(sizes) - 1, 0, -1):
             sizes[self.parents[at]] += sizes[at]
         return sizes
-
-    def hidden_elements(self) -> set[int]:
-        """Return the numbers of the elements left out as hidden, in the order of the page."""
-        return self._cutter.hidden.elements()
 
     def pieces(self, span: BlockSpan, *, is_code: bool = False) -> list[Any]:
         """Return the text of a block with the inline elements that content keeps.
@@ -232,7 +227,6 @@ class _Cutter:
         containers: Tags that begin containers.
         parents: Index of each container's parent.
         blocks: Blocks, a row of the columns of ``PageBlocks`` each.
-        hidden: What is left out since nobody sees it.
     """
 
     def __init__(self, page: FlatPage) -> None:

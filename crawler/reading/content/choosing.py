@@ -9,12 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from crawler.reading.content.block_flags import TAG_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,9 +61,6 @@ _BOX_NAME = re.compile(
     r"share|sharing|social|relat|recommend|recent|viewed|-like|also|more|next|promo", re.IGNORECASE
 )
 
-# One between two chosen blocks is a menu if more of its characters are links.
-_MAX_LINKED = 0.5
-
 
 def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.float32]) -> Chosen:
     """Return which blocks are content, bool, (blocks,): tables and lists whole or not at all.
@@ -81,14 +75,15 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     if len(odds) == 0:
         return np.zeros(0, bool)
     likely = even_out(odds, features)
-    chosen = with_headings(
-        choose(likely, features.sizes), likely, features.headings, features.titles
-    )
+    if features.main[odds.argmax()]:
+        likely[features.beside] = 0
+    sizes, titles = features.sizes, features.titles
+    chosen = with_headings(choose(likely, sizes), likely, features.headings, titles)
     units = block_units(blocks)
-    chosen = with_whole_units(chosen, features.sizes, units)
-    chosen = with_enclosed_units(chosen, units, features.headings, blocks)
+    chosen = with_whole_units(chosen, sizes, units)
+    likely[titles] = 1
     chosen = with_enclosed_blocks(chosen, likely, units, blocks)
-    return without_twins(without_boxes(chosen, blocks), blocks)
+    return without_twins(without_boxes(chosen, sizes, blocks), features.repeated, blocks)
 
 
 def even_out(odds: NDArray[np.float32], features: PageFeatures) -> Odds:
@@ -142,45 +137,12 @@ def with_whole_units(chosen: Chosen, sizes: NDArray[np.float64], units: Units) -
     return found if found.any() else chosen | (shares > 0) & (units > 0)
 
 
-def with_enclosed_units(
-    chosen: Chosen, units: Units, headings: Chosen, blocks: PageBlocks
-) -> Chosen:
-    """Return the chosen blocks with tables and lists between two of them, or below a heading.
-
-    The model often doubts the cells of a table whose text around it is content. Several that follow
-    each other between two chosen blocks are taken together; where nothing chosen follows, those
-    right below a chosen heading are, as far as they stand in its container. Menus are left out.
-
-    Args:
-        chosen: Which blocks are content.
-        units: Number of the table or list of each block, as ``block_units`` returns it.
-        headings: Which blocks are headings.
-        blocks: Blocks of the page.
-    """
-    found = chosen.copy()
-    is_left = (units > 0) & ~chosen
-    borders = [0, *(np.flatnonzero(np.diff(is_left)) + 1).tolist(), len(units)]
-    for first, end in pairwise(borders):
-        if not is_left[first] or first == 0 or not chosen[first - 1]:
-            continue
-        is_enclosed = end < len(units) and bool(chosen[end])
-        if not (is_enclosed or headings[first - 1]) or _is_menu(blocks, first, end):
-            continue
-        left = units[first:end].tolist()
-        if is_enclosed:
-            found[first:end] = all(_is_around(blocks, unit, (first - 1, end)) for unit in left)
-        else:
-            section = blocks.parents[blocks.homes[first - 1]]
-            found[first:end] = [blocks.parents[unit] == section for unit in left]
-    return found
-
-
 def with_enclosed_blocks(chosen: Chosen, odds: Odds, units: Units, blocks: PageBlocks) -> Chosen:
-    """Return the chosen blocks with each likely one between two of them: a caption, who is quoted.
+    """Return the chosen blocks with some between two of them: a caption, who is quoted, a title.
 
     Args:
         chosen: Which blocks are content.
-        odds: How likely each block is content.
+        odds: How likely each block is content; a title is.
         units: Number of the table or list of each block, which is not taken alone.
         blocks: Blocks of the page.
     """
@@ -193,13 +155,13 @@ def with_enclosed_blocks(chosen: Chosen, odds: Odds, units: Units, blocks: PageB
     return found
 
 
-def without_boxes(chosen: Chosen, blocks: PageBlocks) -> Chosen:
+def without_boxes(chosen: Chosen, sizes: NDArray[np.float64], blocks: PageBlocks) -> Chosen:
     """Return the chosen blocks without boxes that share a page or lead on from it.
 
-    Such a box has a class that says so, and begins with words that do. Where most of what is chosen
-    is in ``main``, menus and sidebars outside are left out too.
+    Such a box has a class that says so, begins with words that do, and has less than half of what
+    is chosen.
     """
-    homes, sizes = np.array(blocks.homes), chosen * np.array([*map(len, blocks.texts)])
+    found, homes = chosen.copy(), np.array(blocks.homes)
     for at in np.flatnonzero(chosen).tolist():
         text = blocks.texts[at]
         if len(text) > _MAX_BOX_WORDS or not _BOX_WORDS.match(text):
@@ -208,21 +170,16 @@ def without_boxes(chosen: Chosen, blocks: PageBlocks) -> Chosen:
         while here and not (at and here <= homes[at - 1] < blocks.ends[here]):
             box = here if _BOX_NAME.search(blocks.containers[here].name) else box
             here = blocks.parents[here]
-        inside = (homes >= box) & (homes < blocks.ends[box])
-        sizes = sizes * ~inside if 2 * sizes[inside].sum() < sizes.sum() else sizes
-    main = next((at for at, own in enumerate(blocks.own) if own & TAG_BITS["main"]), 0)
-    outside = (homes < main) | (homes >= blocks.ends[main])
-    if 2 * sizes[outside].sum() < sizes.sum():
-        beside = np.array(blocks.inherited)[homes] & (TAG_BITS["aside"] | TAG_BITS["nav"])
-        sizes = sizes * ~(outside & (beside > 0))
-    kept: Chosen = sizes > 0
-    return kept
+        inside = found & (homes >= box) & (homes < blocks.ends[box])
+        if 2 * sizes[inside].sum() < sizes[found].sum():
+            found &= ~inside
+    return found
 
 
-def without_twins(chosen: Chosen, blocks: PageBlocks) -> Chosen:
+def without_twins(chosen: Chosen, repeated: Chosen, blocks: PageBlocks) -> Chosen:
     """Return the chosen blocks without those that repeat another one for screens of other sizes."""
     found, of_text = chosen.copy(), defaultdict[str, list[int]](list)
-    for at in np.flatnonzero(chosen).tolist():
+    for at in np.flatnonzero(chosen & repeated).tolist():
         of_text[blocks.texts[at]].append(at)
     for same in of_text.values():
         if len(same) > 1:
@@ -242,17 +199,6 @@ def _part_for_some_screens(blocks: PageBlocks, at: int) -> int:
 @lru_cache(maxsize=10_000)
 def _is_for_some_screens(name: str) -> bool:
     return _SCREENS.search(name) is not None
-
-
-def _is_menu(blocks: PageBlocks, first: int, end: int) -> bool:
-    return sum(blocks.linked[first:end]) > _MAX_LINKED * sum(map(len, blocks.texts[first:end]))
-
-
-def _is_around(blocks: PageBlocks, unit: int, beside: tuple[int, ...]) -> bool:
-    """Return whether the parent of a table or list has some blocks in it."""
-    parent = blocks.parents[unit]
-    inside = range(parent, blocks.ends[parent])
-    return all(blocks.homes[one] in inside for one in beside)
 
 
 _UNIT, _ITEM, _LAYING_OUT = 1, 2, 4

@@ -156,12 +156,26 @@ def columns_of(blocks: PageBlocks, cell: int) -> dict[int, int]:
 
 
 def is_gutter(blocks: PageBlocks, at: int) -> bool:
-    """Return whether a block has the numbers of the lines of code beside it."""
+    """Return whether a block has the numbers of the lines of code beside it.
+
+    Its class says so, or it counts the lines of code in the cell behind it.
+    """
     home, parents, tags = blocks.homes[at], blocks.parents, blocks.tags
-    if tags[home] != "pre" or not blocks.texts[at].replace(" ", "").isdecimal():
+    numbers = blocks.texts[at].split()
+    if tags[home] != "pre" or not all(map(str.isdecimal, numbers)):
         return False
     around = (home, parents[home], parents[parents[home]])
-    return any(blocks.containers[one].is_gutter for one in around if tags[one] != "tr")
+    if any(blocks.containers[one].is_gutter for one in around if tags[one] != "tr"):
+        return True
+    first = whole_number(numbers[0], 0)
+    if len(numbers) == 1 or numbers != [*map(str, range(first, first + len(numbers)))]:
+        return False
+    cell = next((one for one in around if tags[one] == "td"), 0)
+    beside = range(blocks.ends[cell], blocks.ends[parents[cell]])
+    if at + 1 == len(blocks.homes) or blocks.homes[at + 1] not in beside:
+        return False
+    code = "".join(one for one in blocks.pieces(blocks.spans[at + 1]) if isinstance(one, str))
+    return code.strip().count("\n") < len(numbers) <= code.count("\n") + 1
 
 
 def whole_number(written: str | None, otherwise: int) -> int:

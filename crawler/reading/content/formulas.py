@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 Element = Any  # lxml has no types
 
-# A page whose tags have none of these has no formula, and scripts of the second kind draw them.
-_SIGNS_OF_FORMULAS = ("math", "athJax", "atex", '"tex"')
-_SCRIPTS = ("athjax", "athJax", "katex")
+# A page may type formulas between dollars if it has a script of such a name.
+_SCRIPT = re.compile("mathjax|katex", re.IGNORECASE)
 
 # What KaTeX, MathJax and MediaWiki put around a formula; a ``div`` only around a displayed one.
 _WRAPPER = re.compile(r"(?:^|\s)(?:katex|mathjax|mjxc?|mwe-math)(?:[\s_-]|$)", re.IGNORECASE)
@@ -66,21 +65,22 @@ def write_formulas(root: Element, page: FlatPage) -> FlatPage:
 
     Complexity: O(elements + characters).
     """
-    tags = "".join(page.tags)
-    if not any(sign in tags for sign in _SIGNS_OF_FORMULAS):
-        return page
-    sources = [*root.iter("math", "d-math", "math-renderer")]
+    found, is_typed = list[tuple[Element, str]](), False
+    for element in root.iter("math", "d-math", "math-renderer", "img", "script"):
+        if element.tag == "script":
+            named = element.get("src") or element.get("type", "")
+            is_typed = is_typed or _SCRIPT.search(named) is not None
+        elif element.tag != "img":
+            found.append((element, _source(element)))
+        elif alt := element.get("alt"):
+            names = f"{element.get('class', '')} {element.get('src', '')[:200]}"
+            if _PICTURE.search(names) and _TEX.search(alt):
+                found.append((element, _cleaned(alt)))
     # What a script has drawn is in front of its source, and may have MathML too.
-    sources.sort(key=lambda one: one.get("type") is None)
-    found = [(one, _source(one)) for one in sources]
-    for image in root.iter("img"):
-        alt = image.get("alt")
-        if alt and _PICTURE.search(f"{image.get('class', '')} {image.get('src', '')[:200]}"):
-            found.append((image, _cleaned(alt) if _TEX.search(alt) else ""))
+    found.sort(key=lambda one: one[0].get("type") is None)
     for element, tex in found:
         if tex and element.getroottree().getroot() is root:
             _replace(element, tex)
-    is_typed = any(sign in tags for sign in _SCRIPTS)
     if is_typed:
         _delimit(root)
     return flatten(root) if found or is_typed else page
@@ -151,7 +151,7 @@ _SHAPES = {
     "msup": "{0}^{{{1}}}",
     "msub": "{0}_{{{1}}}",
     "msubsup": "{0}_{{{1}}}^{{{2}}}",
-    "mover": "{0}^{{{1}}}",
+    "mover": r"\overset{{{1}}}{{{0}}}",
     "munder": "{0}_{{{1}}}",
     "munderover": "{0}_{{{1}}}^{{{2}}}",
 }
@@ -160,11 +160,6 @@ _ROWS = {
     "mtr": ("", " & ", ""),
     "mtable": (r"\begin{matrix}", r" \\ ", r"\end{matrix}"),
 }
-_ACCENTS = {"¯": "overline", "‾": "overline", "^": "hat", "~": "tilde", "→": "vec", "˙": "dot"}
-_FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln exp lim max min sup inf "
-    "det dim ker gcd arg deg".split()
-)
 _SIGNS = str.maketrans(
     {sign: f"\\{sign}" for sign in "%&#$_{}"}
     | dict.fromkeys("\u2061\u2062\u2063\u2064", "")
@@ -180,9 +175,7 @@ def tex_of(element: Element, nesting: int = 0) -> str:
     parts = [tex_of(one, nesting + 1) for one in element if one.tag not in _SKIPPED]
     shape = _SHAPES.get(tag, "")
     if shape and len(parts) == 2 + ("{2}" in shape):
-        if tag == "mover" and parts[1] in _ACCENTS:
-            return f"\\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
-        is_one = len(parts[0]) == 1 or tag in {"mfrac", "mroot"} or parts[0][:1] == "\\"
+        is_one = len(parts[0]) == 1 or shape[0] == "\\" or parts[0][:1] == "\\"
         return shape.format(parts[0] if is_one else f"{{{parts[0]}}}", *parts[1:])
     opening, between, closing = _ROWS.get(tag, ("", "", ""))
     if tag == "mfenced":
@@ -195,6 +188,4 @@ def _leaf(tag: str, text: str) -> str:
     written = text.translate(_SIGNS)
     if tag in {"mtext", "ms"}:
         return f"\\text{{{written}}}" if written.strip("\xa0") else " "
-    if len(text) > 1 and text.isalpha():
-        return f"\\{text} " if text in _FUNCTIONS else f"\\mathrm{{{written}}}"
-    return written
+    return f"\\operatorname{{{written}}}" if len(text) > 1 and text.isalpha() else written

@@ -220,9 +220,9 @@ def pruned(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Elem
     Raises:
         ValueError: The page was cut, so that its end is not known.
     """
-    copy, hidden = deepcopy(root), blocks.hidden_elements()
-    for number, element in enumerate(copy.iter() if hidden else ()):
-        if number in hidden:
+    copy = deepcopy(root)
+    for element, is_hidden in zip(copy.iter(), blocks.hidden.elements(), strict=False):
+        if is_hidden:
             element.tag = _DROPPED
     strip_elements(copy, _DROPPED, with_tail=False)
     strip_elements(copy, *SKIPPED, with_tail=False)

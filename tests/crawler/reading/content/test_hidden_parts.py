@@ -33,10 +33,9 @@ def shown(html: str) -> str:
         "a<p hidden>b</p>",
         'a<div style="visibility:hidden"><ul><li>b</ul><div>c</div></div>',
         f"<p>a<span {HIDDEN}><span>b</span><b>c</b></span></p>",
-        f'a<div id="alone" {HIDDEN}><a href="/c">c</a></div>',
+        f'a<div class="alone" {HIDDEN}><a href="/c">c</a></div>',
         f'a<p class="x"></p><p class="y" {HIDDEN}>c</p>',
         "a<p hidden>b</p><details><summary></summary></details>",
-        '<p>a<b aria-hidden="true"></b></p>',
     ],
 )
 def test_what_is_hidden_for_good_is_left_out(html: str) -> None:
@@ -51,11 +50,11 @@ def test_what_is_hidden_for_good_is_left_out(html: str) -> None:
         f'<div>a</div><div class="accordion-body" {HIDDEN}>b</div>',
         f'<div class="x">a</div><div class="x" {HIDDEN}>b</div>',
         f'<div class="x" {HIDDEN}>a</div><div class="x">b</div>',
-        f'<i>a</i><div id="rest" {HIDDEN}>b</div><script>show("rest")</script>',
+        f'<i>a</i><div id="rest" {HIDDEN}>b</div>',
         f'<a href="#rest">a</a><div id="rest" {HIDDEN}><p {HIDDEN}>b</p></div>',
         '<p>a</p><div hidden="until-found">b</div>',
         '<p>a <span aria-hidden="true">b</span></p>',
-        f'<h3>a</h3><i><b class="x" {HIDDEN}>b{" " * 100}</b></i><i><b class="x" {HIDDEN}></b></i>',
+        f'<h3>a</h3><i><b class="x" {HIDDEN}>b</b></i><i><b class="x" {HIDDEN}> </b></i>',
         f'<div class="faq"><h3>a</h3><i></i><i></i><i></i><div {HIDDEN}>b</div></div>',
         f"a<ul><li {HIDDEN}>b</ul>",
     ],
@@ -67,11 +66,6 @@ def test_what_may_be_opened_stays(html: str) -> None:
 def test_a_page_that_is_hidden_until_a_script_shows_it_stays() -> None:
     root = parse(f'<div id="all" {HIDDEN}><h1>a</h1><p>{PROSE}</p></div>'.encode())
     assert cut_blocks(flatten(root)).texts == ["a", PROSE.strip()]
-
-
-def test_what_is_said_to_eyes_and_to_ears_stands_once() -> None:
-    price = '<b>$19.99</b><span aria-hidden="true">$<i>19</i><sup>99</sup></span>'
-    assert shown(f"<p>a {price} b</p>") == "a $19.99 b"
 
 
 def test_hidden_parts_count_among_all_that_is_visible() -> None:
@@ -98,5 +92,6 @@ def test_trafilatura_is_shown_no_hidden_part() -> None:
 )
 def test_a_block_for_another_size_of_screen_is_taken_once(html: str, expected: list[str]) -> None:
     blocks = cut_blocks(flatten(parse(html.encode())))
-    chosen = without_twins(np.ones(len(blocks.texts), bool), blocks)
+    every = np.ones(len(blocks.texts), bool)
+    chosen = without_twins(every, every, blocks)
     assert [blocks.texts[at] for at in np.flatnonzero(chosen)] == expected
