@@ -10,12 +10,10 @@ from collections import Counter
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from crawler.reading.flat_page import Tag
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from crawler.reading.flat_page import FlatPage
+    from crawler.reading.flat_page import FlatPage, Tag
 
 # Words of classes, ids and roles, by what they tell. A word counts where it begins a word of the
 # attribute, so that "comment" is found in "comments-area".
@@ -143,6 +141,8 @@ _SECOND = frozenset(
     word[at:] for word in _OF_WORD for at in range(1, len(word)) if word[at].isalpha()
 )
 
+_CLASS = re.compile(r"\sclass=\"([^\"]*)\"")
+
 # Elements that hold all of a page, or that rows and items around them open.
 _ALWAYS_SHOWN = frozenset("html body main article li dt dd tr td th tbody".split())
 # Words of tabs, of what is opened, and of what opens it, in tags beside each other.
@@ -209,26 +209,24 @@ class HiddenParts:
         self._page = page
         self._opened_until = 0
 
-    def holds(self, at: int, tag: Tag, beside: str, around: str) -> bool:
+    def holds(self, at: int, tag: Tag, around: str) -> bool:
         """Return whether a hidden element is one; all is shown that stands in an opened one.
 
         Args:
             at: Index of the tag that begins it.
             tag: That tag.
-            beside: Class of what is shown in front of it.
             around: Names and classes of what it stands in.
         """
         if at < self._opened_until:
             return False
-        tags, end, names = self._page.tags, self._page.end_of(at), tag.get("class")
+        tags, end = self._page.tags, self._page.end_of(at)
         is_opened = (
             tag.get("id")
-            or (names and names in {beside, Tag(tags[min(end + 1, len(tags) - 1)]).get("class")})
+            or self._classes[tag.get("class")] > 1
             or _OPENING.search(" ".join((around, *tags[max(at - 5, 0) : at + 1])))
             or _OPENING.search(" ".join(tags[end : end + 3]))
             or end - at > _MAX_HIDDEN_SHARE * len(tags)
             or sum(map(len, self._page.texts[at:end])) > _MAX_HIDDEN_CHARACTERS
-            or (names and self._counts[tags[at]] > 1)
         )
         if is_opened:
             self._opened_until = end
@@ -242,9 +240,9 @@ class HiddenParts:
         return (at in self.begun for at, tag in tags if tag[0] != "/")
 
     @cached_property
-    def _counts(self) -> Counter[str]:
-        """How often the page has each tag."""
-        return Counter(self._page.tags)
+    def _classes(self) -> Counter[str | None]:
+        """How many elements of the page have each class: of several, one is shown at a time."""
+        return Counter(_CLASS.findall("".join(self._page.tags)))
 
 
 def _role_bits(role: str) -> int:

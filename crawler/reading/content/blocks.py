@@ -263,7 +263,8 @@ class _Cutter:
             tag = known[written]
             kind = tag.kind
             if kind >= _HIDES:
-                kind = _SKIPS if self._is_hidden(at, tag) else kind - _HIDES
+                around = f"{self.containers[stack[-1]].name} {self.containers[stack[-2]].name}"
+                kind = _SKIPS if self.hidden.holds(at, tag, around) else kind - _HIDES
             if kind in _OF_CONTAINERS:
                 if strings:
                     self._flush(at)
@@ -348,13 +349,6 @@ class _Cutter:
         """Go on to the end of an element that has begun, and return the text behind it."""
         rest = islice(steps, self._page.end_of(at) - at - 1, None)
         return next(rest, (0, "", ""))[2]
-
-    def _is_hidden(self, at: int, tag: BlockTag) -> bool:
-        here, before = self._stack[-1], len(self.parents) - 1
-        while self.parents[before] > here:  # up to what ended last in the open container
-            before = self.parents[before]
-        around = f"{self.containers[here].name} {self.containers[self.parents[here]].name}"
-        return self.hidden.holds(at, tag, self.containers[before].name.partition(".")[2], around)
 
     def _add_reading(self, at: int, tag: BlockTag) -> None:
         """Put brackets around the reading of a ruby that a page brackets for no browser."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -191,14 +190,9 @@ def without_twins(chosen: Chosen, repeated: Chosen, blocks: PageBlocks) -> Chose
 
 def _part_for_some_screens(blocks: PageBlocks, at: int) -> int:
     """Return the innermost container of those around one that some screens do not show, or 0."""
-    while at and not _is_for_some_screens(blocks.containers[at].name):
+    while at and not _SCREENS.search(blocks.containers[at].name):
         at = blocks.parents[at]
     return at
-
-
-@lru_cache(maxsize=10_000)
-def _is_for_some_screens(name: str) -> bool:
-    return _SCREENS.search(name) is not None
 
 
 _UNIT, _ITEM, _LAYING_OUT = 1, 2, 4

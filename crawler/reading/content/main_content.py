@@ -21,9 +21,8 @@ from crawler.reading.content.block_scoring import load_model, load_scorer
 from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
 from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_body import build_body
-from crawler.reading.content.content_shapes import layout_containers
+from crawler.reading.content.content_shapes import layout_containers, write_formulas
 from crawler.reading.content.content_xml import PAGE_TYPES
-from crawler.reading.content.formulas import write_formulas
 from crawler.reading.content.page_features import PAGE_NAMES
 
 if TYPE_CHECKING:
