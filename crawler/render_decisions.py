@@ -19,11 +19,11 @@ from crawler.pages.rendered import (
     not_shown,
     says_other,
 )
-from crawler.reading.app_shells import may_be_filled, says_it_loads
 from crawler.reading.content_types import has_script, why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
+from crawler.reading.wall_signs import may_be_filled, says_it_loads
 from crawler.rendering.browser import OWN, browser_path
 from crawler.rendering.rendered_pages import (
     FOREIGN_SCRIPT_FAILED,

@@ -19,9 +19,9 @@ from crawler.pages.stored_texts import extract_of_row
 from crawler.pages.unsent_pages import UnsentPages
 from crawler.pages.url_history import Outcome
 from crawler.pages.walls import Walls
-from crawler.reading.app_shells import may_be_filled
 from crawler.reading.link_kinds import PAGES
 from crawler.reading.reading import Reading, reading_of_text
+from crawler.reading.wall_signs import may_be_filled
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

@@ -15,7 +15,7 @@ class WallKind(StrEnum):
     CONSENT = "consent"
     JAVASCRIPT = "javascript"
     SHELL = "shell"
-    """No wall: a page that its scripts fill (``crawler.reading.app_shells``)."""
+    """No wall: a page that its scripts fill (``crawler.reading.wall_signs``)."""
 
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})

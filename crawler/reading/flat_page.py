@@ -42,6 +42,19 @@ class FlatPage(NamedTuple):
     tags: list[str]
     texts: list[str]
 
+    def end_of(self, at: int) -> int:
+        """Return the index of the tag that ends the element that another one begins."""
+        name, depth = self.tags[at].partition(" ")[0], 1
+        for end in range(at + 1, len(self.tags)):
+            tag = self.tags[end]
+            if tag.startswith("/"):
+                depth -= tag[1:] == name
+            elif tag.startswith(name) and tag[-1] != "/":
+                depth += tag.partition(" ")[0] == name
+            if not depth:
+                return end
+        return len(self.tags) - 1
+
 
 class Tag:
     """A tag of a page.

@@ -65,19 +65,27 @@ _CLOSED = frozenset(b"a iframe video audio object source embed".split())
 _OF_HEAD = frozenset(
     "base basefont bgsound link meta noframes noscript script style template title".split()
 )
+# A section of XHTML whose signs are text, but in a script or style.
+_CDATA = re.compile(
+    rb"<(script|style)\b[^<>]*+(?<!/)>.*?(?:</\1|\Z)|<!\[CDATA\[(.*?)(?:\]\]>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
 _BREAKS = re.compile(rb"<p>(?:\s*<p>)+")
 _PARAGRAPHS = frozenset(name.encode() for name in BLOCKS)
 
 
-def parse(utf8: bytes) -> Element:
+def parse(utf8: bytes, content_type: str | None = None) -> Element:
     """Return the root element of a page; an empty ``html`` element for a page without any.
 
     Args:
         utf8: Valid UTF-8 without control characters, as ``decode`` returns it.
+        content_type: Type that is declared; XHTML may have CDATA sections.
 
     Raises:
         MemoryError: The tree does not fit.
     """
+    if b"<![CDATA[" in utf8 and "xml" in (content_type or ""):
+        utf8 = _CDATA.sub(_as_text, utf8)
     utf8 = _reopen_root(utf8)
     if _leaves_open(utf8):
         utf8 = _NOSCRIPT.sub(_close_within, utf8)
@@ -109,6 +117,11 @@ def _parse(utf8: bytes) -> Element:
         root = None
     # Nothing but white space and comments.
     return etree.fromstring(b"<html></html>", _PARSER) if root is None else root
+
+
+def _as_text(section: re.Match[bytes]) -> bytes:
+    text: bytes | None = section[2]
+    return section[0] if text is None else text.replace(b"&", b"&amp;").replace(b"<", b"&lt;")
 
 
 def _reopen_root(utf8: bytes) -> bytes:

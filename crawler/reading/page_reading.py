@@ -60,7 +60,8 @@ Element = Any  # lxml has no types
 
 logger = logging.getLogger(__name__)
 
-_PERMALINKS = frozenset({"", "#", "¶", "§", "\N{LINK SYMBOL}"})
+_PERMALINKS = frozenset({"", "#", "¶", "§", "\N{LINK SYMBOL}", "\uf0c1"})
+_UNSEEN = " \t\n\r\xa0\u200b\u2060\ufeff"
 _NO_PAGE = collect(parse(b""))  # links of documents are beside it
 
 
@@ -106,7 +107,7 @@ class PageReader:
             return self._parse_document(job, job.kind, started)
         decoded = decode(job.body, job.content_type)
         self._body = job.body
-        self._root = parse(decoded.utf8)
+        self._root = parse(decoded.utf8, job.content_type)
         page = collect(self._root)
         self._base = base = base_url(page.base, job.url)
         said = read_metadata(page, base, job.url)
@@ -355,7 +356,7 @@ def _make_absolute(body: Element, base: str) -> None:
 
 
 def _is_permalink(element: Element) -> bool:
-    return not len(element) and (element.text or "").strip() in _PERMALINKS
+    return not len(element) and (element.text or "").strip(_UNSEEN) in _PERMALINKS
 
 
 def whole_content(found: MainContent, visible: Visible) -> PackedContent:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crawler.reading.content.block_columns import BlockColumns
+from crawler.reading.content.block_flags import FLAGS
 from crawler.reading.content.page_features import page_row, read_page_kinds
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ class PageFeatures:
         sizes: float64, (blocks,): number of words of each block, for scripts without spaces too.
         groups: int64, (blocks,): number of the group of blocks in containers of one path.
         headings: bool, (blocks,): whether a block is a heading.
+        titles: bool, (blocks,): whether it is a heading of the first level, or the page's title.
+        main: bool, (blocks,): whether it stands in ``main``.
+        beside: bool, (blocks,): whether it stands in a menu or sidebar outside that.
     """
 
     def __init__(self, blocks: PageBlocks, root: Element) -> None:
@@ -51,6 +55,9 @@ class PageFeatures:
         self.sizes = np.maximum(columns.words, columns.chars / 8)
         self.groups = columns.groups
         self.headings = columns.heading > 0
+        self.titles = (columns.heading == 1) | (columns.in_title > 0)
+        main, *menus = (columns.flags[FLAGS.index(kind)] > 0 for kind in ("main", "nav", "sidebar"))
+        self.main, self.beside = main, np.logical_or(*menus) & ~main
         self.page = page_row(blocks, columns, kinds, title)
         words = BlockWords(blocks.texts, title, descriptions)
         rows = [*_own(columns), *_places(columns), columns.tags, *_neighbours(columns)]

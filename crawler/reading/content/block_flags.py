@@ -6,11 +6,14 @@ The words are general ones of markup, mostly in English as nearly all markup is;
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections import Counter
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
+
+    from crawler.reading.flat_page import FlatPage, Tag
 
 # Words of classes, ids and roles, by what they tell. A word counts where it begins a word of the
 # attribute, so that "comment" is found in "comments-area".
@@ -138,6 +141,19 @@ _SECOND = frozenset(
     word[at:] for word in _OF_WORD for at in range(1, len(word)) if word[at].isalpha()
 )
 
+_CLASS = re.compile(r"\sclass=\"([^\"]*)\"")
+
+# Elements that hold all of a page, or that rows and items around them open.
+_ALWAYS_SHOWN = frozenset("html body main article li dt dd tr td th tbody".split())
+# Words of tabs, of what is opened, and of what opens it, in tags beside each other.
+_OPENING = re.compile(
+    r"tab|accordion|collaps|faq|panel|toggle|answer|question|more|expand|spoiler|slide|carousel"
+    r"|trigger|aria-controls|onclick|javascript:|=\"button|\bbutton\b|/summary|href=\"#",
+    re.IGNORECASE,
+)
+_MAX_HIDDEN_SHARE, _MAX_HIDDEN_CHARACTERS = 0.5, 1000
+"""Take a hidden part of more of a page's tags, or of a longer text, for one that a script shows."""
+
 
 def _word_bits(word: str) -> int:
     bits = _OF_WORD.get(word)
@@ -171,6 +187,62 @@ def attribute_bits(attributes: list[tuple[str, str]]) -> int:
         if name in _TELLING:
             bits |= _TELLING[name](value)
     return bits
+
+
+def hides(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Return whether an element is not shown at first, by its own attributes."""
+    if tag in _ALWAYS_SHOWN:
+        return False
+    is_hidden = attributes.get("hidden", "until-found").lower() != "until-found"
+    return is_hidden or _HIDDEN_STYLE.search(attributes.get("style", "")) is not None
+
+
+class HiddenParts:
+    """The hidden elements of a page that nothing on it may open.
+
+    Attributes:
+        begun: Indices of the tags that begin them.
+    """
+
+    def __init__(self, page: FlatPage) -> None:
+        self.begun: set[int] = set()
+        self._page = page
+        self._opened_until = 0
+
+    def holds(self, at: int, tag: Tag, around: str) -> bool:
+        """Return whether a hidden element is one; all is shown that stands in an opened one.
+
+        Args:
+            at: Index of the tag that begins it.
+            tag: That tag.
+            around: Names and classes of what it stands in.
+        """
+        if at < self._opened_until:
+            return False
+        tags, end = self._page.tags, self._page.end_of(at)
+        is_opened = (
+            tag.get("id")
+            or self._classes[tag.get("class")] > 1
+            or _OPENING.search(" ".join((around, *tags[max(at - 5, 0) : at + 1])))
+            or _OPENING.search(" ".join(tags[end : end + 3]))
+            or end - at > _MAX_HIDDEN_SHARE * len(tags)
+            or sum(map(len, self._page.texts[at:end])) > _MAX_HIDDEN_CHARACTERS
+        )
+        if is_opened:
+            self._opened_until = end
+        else:
+            self.begun.add(at)
+        return not is_opened
+
+    def elements(self) -> Iterator[bool]:
+        """Yield for each element of the page whether it is one; nothing for a page without any."""
+        tags = enumerate(self._page.tags if self.begun else ())
+        return (at in self.begun for at, tag in tags if tag[0] != "/")
+
+    @cached_property
+    def _classes(self) -> Counter[str | None]:
+        """How many elements of the page have each class: of several, one is shown at a time."""
+        return Counter(_CLASS.findall("".join(self._page.tags)))
 
 
 def _role_bits(role: str) -> int:

@@ -10,9 +10,16 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.reading.content.block_flags import TAG_BITS, attribute_bits, may_tell
+from crawler.reading.content.block_flags import (
+    TAG_BITS,
+    HiddenParts,
+    attribute_bits,
+    hides,
+    may_tell,
+)
 from crawler.reading.content.content_body import SHAPING
 from crawler.reading.flat_page import Tag
 from crawler.reading.text import BLOCKS
@@ -43,12 +50,13 @@ SKIPPED = frozenset(
 """Tags of elements that hold no block."""
 RUBY = "（）"
 """Brackets around the reading of characters in what is shown; no text is judged with them."""
+QUOTES = "“”"
 
 CONTAINERS = frozenset([*BLOCKS, "noscript"]) - {"br", "iframe", "select", "textarea", "option"}
 
 # What a tag asks for: nothing; to begin a container, to end it, or both; something of an inline
-# element; to leave out all up to the end of an element.
-_NOTHING, _BEGINS, _ENDS, _INLINE, _SKIPS = 0, 1, 2, 4, 8
+# element; to leave out all up to the end of an element; to do that where nothing opens it.
+_NOTHING, _BEGINS, _ENDS, _INLINE, _SKIPS, _HIDES = 0, 1, 2, 4, 8, 16
 _OF_CONTAINERS = frozenset([_BEGINS, _ENDS, _BEGINS | _ENDS])
 
 
@@ -77,10 +85,13 @@ class BlockTag(Tag):
         elif tag in SKIPPED:
             self.kind = _NOTHING if self.ends else _SKIPS
             return
-        elif self.shapes or tag == "rt":
+        elif self.shapes or tag in {"rt", "q"}:
             self.kind = _INLINE
         if self.begins and may_tell(written):
             attributes = self.items()
+            may_hide = not self.ends and ("hidden" in written or "none" in written)
+            if may_hide and hides(tag, dict(attributes)):
+                self.kind = (self.kind or _INLINE) | _HIDES
             if bits := attribute_bits(attributes):
                 self.own |= bits
                 self.kind = self.kind or _INLINE
@@ -138,6 +149,7 @@ class PageBlocks:
         links: Number of links of each block.
         inline: Flags of the inline elements of each block.
         images: Images without text: the index of the next block, their container, their place.
+        hidden: Elements that are left out, since nobody sees them.
         is_cut: Whether the page had more blocks than ``MAX_BLOCKS``.
     """
 
@@ -164,7 +176,7 @@ class PageBlocks:
         columns = list(map(list, zip(*cutter.blocks, strict=True))) or [[] for _ in range(6)]
         self.homes, self.spans, self.texts, self.linked, self.links, self.inline = columns
         self.images = cutter.images
-        self.is_cut = cutter.is_cut
+        self.hidden, self.is_cut = cutter.hidden, cutter.is_cut
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -222,6 +234,7 @@ class _Cutter:
         self.parents: list[int] = []
         self.blocks: list[tuple[int, BlockSpan, str, int, int, int]] = []
         self.images: list[tuple[int, int, BlockSpan]] = []
+        self.hidden = HiddenParts(page)
         self.is_cut = False
         self._page = page
         self._known = _KNOWN
@@ -232,7 +245,7 @@ class _Cutter:
         self._open: list[BlockTag] = []
         self._first = 0
         self._carried: tuple[BlockTag, ...] = ()
-        # Brackets around readings of characters, by the index of the tag that they stand for.
+        # Brackets around readings and quotes, by the index of the tag that they stand for.
         self._brackets: dict[int, str] = {}
         self._readings: list[bool] = []
 
@@ -249,6 +262,9 @@ class _Cutter:
         for at, written, text in steps:
             tag = known[written]
             kind = tag.kind
+            if kind >= _HIDES:
+                around = f"{self.containers[stack[-1]].name} {self.containers[stack[-2]].name}"
+                kind = _SKIPS if self.hidden.holds(at, tag, around) else kind - _HIDES
             if kind in _OF_CONTAINERS:
                 if strings:
                     self._flush(at)
@@ -265,7 +281,7 @@ class _Cutter:
             elif kind == _INLINE:
                 self._add_inline(at, tag)
             elif kind == _SKIPS:
-                text = _text_behind(tag.tag, steps)  # noqa: PLW2901  # another one takes its place
+                text = self._text_behind(at, steps)  # noqa: PLW2901  # another one takes its place
             if text:
                 strings.append(text)
                 if self._in_link:
@@ -280,8 +296,9 @@ class _Cutter:
         for at, written, text in steps:
             tag = self._known[written]
             is_number = is_code and tag.is_gutter and text.strip().isdecimal()
-            if tag.kind == _SKIPS or (is_number and self._page.tags[at + 1] == f"/{tag.tag}"):
-                text = _text_behind(tag.tag, steps)  # noqa: PLW2901
+            is_number = is_number and self._page.tags[at + 1] == f"/{tag.tag}"
+            if tag.kind == _SKIPS or is_number or at in self.hidden.begun:
+                text = self._text_behind(at, steps)  # noqa: PLW2901
             elif tag.shapes:
                 if tag.begins:
                     pieces.append(tag)
@@ -325,6 +342,13 @@ class _Cutter:
             self._open.pop()
         if name == "rt":
             self._add_reading(at, tag)
+        elif name == "q" and tag.begins != tag.ends:
+            self._brackets[at] = QUOTES[tag.ends]
+
+    def _text_behind(self, at: int, steps: Iterator[tuple[int, str, str]]) -> str:
+        """Go on to the end of an element that has begun, and return the text behind it."""
+        rest = islice(steps, self._page.end_of(at) - at - 1, None)
+        return next(rest, (0, "", ""))[2]
 
     def _add_reading(self, at: int, tag: BlockTag) -> None:
         """Put brackets around the reading of a ruby that a page brackets for no browser."""
@@ -352,16 +376,3 @@ class _Cutter:
         self._linked = self._inline = 0
         self._links = 1 if self._in_link else 0
         self._has_image = False
-
-
-def _text_behind(name: str, steps: Iterator[tuple[int, str, str]]) -> str:
-    """Go on to the end of an element that has begun, and return the text behind it."""
-    depth = 1
-    for _, written, text in steps:
-        if written.startswith("/"):
-            depth -= written[1:] == name
-        elif written.startswith(name) and written[-1] != "/":
-            depth += written.partition(" ")[0] == name
-        if not depth:
-            return text
-    return ""

@@ -6,8 +6,8 @@ that lacks an item. So a table or list is chosen as a whole or not at all, by mo
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,15 @@ _GROUP_SHARE = 0.4
 
 # A heading of a chosen text is taken where it is at least so likely content.
 _MIN_HEADING_ODDS = 0.2
+_MIN_TITLE_ODDS = 0.1
+
+# So many blocks may be between the heading of a page and its text.
+_MAX_BYLINES = 2
+
+# A block between two chosen ones is taken at these odds, the second within these elements.
+_MIN_ENCLOSED_ODDS = 0.4
+_MIN_PART_ODDS = 0.2
+_WHOLE = frozenset({"figure", "blockquote"})
 
 # A table or list is taken where so much of its words is in blocks that were chosen themselves.
 _MIN_CHOSEN = 0.5
@@ -34,8 +43,19 @@ _MIN_CHOSEN = 0.5
 # A text of so many words is content once.
 _MIN_REPEATED_WORDS = 16
 
-# One between two chosen blocks is a menu if more of its characters are links.
-_MAX_LINKED = 0.5
+# Words that a box beside the content begins with, and parts of its classes.
+_BOX_WORDS = re.compile(
+    r"(?:share|like) (?:this|on|via|the)\b|(?:share|related|similar|recommended|trending)\W*$"
+    r"|(?:related|similar|recommended|popular|trending) (?:posts?|articles?|stor|news|product|item)"
+    r"|you (?:may|might|could) |(?:customers|people|readers|others) (?:also|who)|read (?:next|also)"
+    r"|recently viewed|(?:more|also) (?:from|on|in|stories|like)\b|follow us|teilen|ähnliche"
+    r"|das könnte|partager|articles similaires|compartir|artículos relacionados",
+    re.IGNORECASE,
+)
+_MAX_BOX_WORDS = 60
+_BOX_NAME = re.compile(
+    r"share|sharing|social|relat|recommend|recent|viewed|-like|also|more|next|promo", re.IGNORECASE
+)
 
 
 def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.float32]) -> Chosen:
@@ -51,11 +71,15 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     if len(odds) == 0:
         return np.zeros(0, bool)
     likely = even_out(odds, features)
-    chosen = with_headings(choose(likely, features.sizes), likely, features.headings)
+    if features.main[odds.argmax()]:
+        likely[features.beside] = 0
+    sizes, titles = features.sizes, features.titles
+    chosen = with_headings(choose(likely, sizes), likely, features.headings, titles)
     units = block_units(blocks)
-    whole = with_whole_units(chosen, features.sizes, units)
-    enclosed = with_enclosed_units(whole, units, features.headings, blocks)
-    return without_repeats(enclosed, units, features.sizes, blocks)
+    chosen = with_whole_units(chosen, sizes, units)
+    likely[titles] = 1
+    chosen = with_enclosed_blocks(chosen, likely, units, blocks)
+    return without_repeats(without_boxes(chosen, sizes, blocks), units, sizes, blocks)
 
 
 def even_out(odds: NDArray[np.float32], features: PageFeatures) -> Odds:
@@ -86,16 +110,16 @@ def _means(odds: NDArray[Any], sizes: NDArray[np.float64], groups: Units) -> Odd
     return means[groups]
 
 
-def with_headings(chosen: Chosen, odds: Odds, headings: Chosen) -> Chosen:
+def with_headings(chosen: Chosen, odds: Odds, headings: Chosen, titles: Chosen) -> Chosen:
     """Return the chosen blocks and the headings right above them, unless these are unlikely.
 
     A heading has few words, so that the expected F1 hardly tells whether it should be taken: what
-    stands elsewhere on a page would decide it.
+    stands elsewhere on a page would decide it. Below that of the page may be an author or a day.
     """
     found = chosen.copy()
-    likely = headings & (odds >= _MIN_HEADING_ODDS)
+    likely = headings & (odds >= np.where(titles, _MIN_TITLE_ODDS, _MIN_HEADING_ODDS))
     for at in np.flatnonzero(likely & ~chosen)[::-1].tolist():
-        found[at] = at + 1 < len(found) and found[at + 1]
+        found[at] = found[at + 1 : at + 2 + _MAX_BYLINES * titles[at]].any()
     return found
 
 
@@ -109,48 +133,43 @@ def with_whole_units(chosen: Chosen, sizes: NDArray[np.float64], units: Units) -
     return found if found.any() else chosen | (shares > 0) & (units > 0)
 
 
-def with_enclosed_units(
-    chosen: Chosen, units: Units, headings: Chosen, blocks: PageBlocks
-) -> Chosen:
-    """Return the chosen blocks with tables and lists between two of them, or below a heading.
-
-    The model often doubts the cells of a table whose text around it is content. Several that follow
-    each other between two chosen blocks are taken together; where nothing chosen follows, those
-    right below a chosen heading are, as far as they stand in its container. Menus are left out.
+def with_enclosed_blocks(chosen: Chosen, odds: Odds, units: Units, blocks: PageBlocks) -> Chosen:
+    """Return the chosen blocks with some between two of them: a caption, who is quoted, a title.
 
     Args:
         chosen: Which blocks are content.
-        units: Number of the table or list of each block, as ``block_units`` returns it.
-        headings: Which blocks are headings.
+        odds: How likely each block is content; a title is.
+        units: Number of the table or list of each block, which is not taken alone.
         blocks: Blocks of the page.
     """
-    found = chosen.copy()
-    is_left = (units > 0) & ~chosen
-    borders = [0, *(np.flatnonzero(np.diff(is_left)) + 1).tolist(), len(units)]
-    for first, end in pairwise(borders):
-        if not is_left[first] or first == 0 or not chosen[first - 1]:
-            continue
-        is_enclosed = end < len(units) and bool(chosen[end])
-        if not (is_enclosed or headings[first - 1]) or _is_menu(blocks, first, end):
-            continue
-        left = units[first:end].tolist()
-        if is_enclosed:
-            found[first:end] = all(_is_around(blocks, unit, (first - 1, end)) for unit in left)
-        else:
-            section = blocks.parents[blocks.homes[first - 1]]
-            found[first:end] = [blocks.parents[unit] == section for unit in left]
+    found, tags = chosen.copy(), blocks.tags
+    between = ~chosen[1:-1] & chosen[:-2] & chosen[2:] & (units[1:-1] == 0)
+    for at in (np.flatnonzero(between & (odds[1:-1] >= _MIN_PART_ODDS)) + 1).tolist():
+        home = blocks.homes[at]
+        is_part = not _WHOLE.isdisjoint((tags[home], tags[blocks.parents[home]]))
+        found[at] = is_part or odds[at] >= _MIN_ENCLOSED_ODDS
     return found
 
 
-def _is_menu(blocks: PageBlocks, first: int, end: int) -> bool:
-    return sum(blocks.linked[first:end]) > _MAX_LINKED * sum(map(len, blocks.texts[first:end]))
+def without_boxes(chosen: Chosen, sizes: NDArray[np.float64], blocks: PageBlocks) -> Chosen:
+    """Return the chosen blocks without boxes that share a page or lead on from it.
 
-
-def _is_around(blocks: PageBlocks, unit: int, beside: tuple[int, ...]) -> bool:
-    """Return whether the parent of a table or list has some blocks in it."""
-    parent = blocks.parents[unit]
-    inside = range(parent, blocks.ends[parent])
-    return all(blocks.homes[one] in inside for one in beside)
+    Such a box has a class that says so, begins with words that do, and has less than half of what
+    is chosen.
+    """
+    found, homes = chosen.copy(), np.array(blocks.homes)
+    for at in np.flatnonzero(chosen).tolist():
+        text = blocks.texts[at]
+        if len(text) > _MAX_BOX_WORDS or not _BOX_WORDS.match(text):
+            continue
+        box, here = 0, blocks.homes[at]
+        while here and not (at and here <= homes[at - 1] < blocks.ends[here]):
+            box = here if _BOX_NAME.search(blocks.containers[here].name) else box
+            here = blocks.parents[here]
+        inside = found & (homes >= box) & (homes < blocks.ends[box])
+        if 2 * sizes[inside].sum() < sizes[found].sum():
+            found &= ~inside
+    return found
 
 
 def without_repeats(

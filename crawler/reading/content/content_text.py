@@ -37,10 +37,13 @@ _TAGS = {"**": ("<b>", "</b>"), "*": ("<i>", "</i>"), "~~": ("<del>", "</del>")}
 """What stands for marks that CommonMark would not read as such where they are."""
 
 # What could be markup: a backslash before punctuation, "_" but within a word, "<" where a tag may
-# begin, "&" where a reference may.
-_SPECIAL = re.compile(
-    r"[*`~\[\]]|(?<!\w)_|_(?!\w)|\\(?=[!-/:-@\[-`{-~]|\Z)|<(?=[A-Za-z/!?])|&(?=#?[A-Za-z0-9]{1,40};)"
+# begin, "&" where a reference may, "$" where a formula might.
+_MARKS = (
+    r"[*`~\[\]]|(?<!\w)_|_(?!\w)|\\(?=[!-/:-@\[-`{-~]|\Z)|<(?=[A-Za-z/!?])"
+    r"|&(?=#?[A-Za-z0-9]{1,40};)"
 )
+_DOLLAR = r"|\$(?=[^\s$][^$]*(?<!\s)(?:\$(?!\d){})|\$[^$]*\$\$)"
+_SPECIAL, _BEFORE_FORMULA = (re.compile(_MARKS + _DOLLAR.format(end)) for end in ("", r"|\Z"))
 # The last is the rule below the header of a table.
 _BLOCK_START = re.compile(r"#{1,6}(?=\s|$)|>|[-+](?=[\s:|-]|$)|=+\s*$|[:|][\s:|-]*$")
 _ESCAPED = r"\\\g<0>"
@@ -51,6 +54,7 @@ _FORMULA = re.compile(
     r"(?<!\\)\\\(((?:[^\\]|\\[^()\[\]])++)\\\)|(?<!\S)\\\[((?:[^\\]|\\[^()\[\]])++)\\\]"
 )
 _DISPLAYED = "$$"
+_EMPTY_LINE = re.compile(r"(\n\s*\n)")
 _BACKTICKS = re.compile("`+")
 _MAX_NUMBER = 999_999_999
 """CommonMark takes a longer number for text."""
@@ -58,6 +62,8 @@ _MAX_NUMBER = 999_999_999
 
 class MarkdownWriter(TextWriter):
     """Writes Markdown."""
+
+    displayed = "\n$$\n{}\n$$\n"
 
     def write(self, body: Element) -> str:
         """Return a content as Markdown; its tree is changed."""
@@ -93,7 +99,13 @@ class MarkdownWriter(TextWriter):
         return WrittenBlock("list", lines, first, mark)
 
     def paragraph(self, text: str) -> list[str]:
-        """Return the lines of a run of text, two spaces at the end of each that a break ends."""
+        """Return the lines of a run of text, two spaces at the end of each that a break ends.
+
+        Two breaks end a paragraph.
+        """
+        if len(parts := _EMPTY_LINE.split(text)) > 1:
+            paragraphs = filter(None, map(self.paragraph, parts[::2]))
+            return [line for lines in paragraphs for line in ("", *lines)][1:]
         lines, is_formula = list[str](), False
         for line in super().paragraph(text):
             if line == _DISPLAYED:
@@ -167,9 +179,9 @@ class MarkdownWriter(TextWriter):
             return _escaped(text, following)
         parts, end = list[str](), 0
         for found in _FORMULA.finditer(text):
-            parts.append(_escaped(text[end : found.start()]))
-            is_inline = found[1] is not None
-            parts.append(f"${found[1]}$" if is_inline else f"\n$$\n{found[2].strip()}\n$$\n")
+            parts.append(_escaped(text[end : found.start()], None, _BEFORE_FORMULA))
+            tex = (found[1] or found[2]).strip()
+            parts.append(f"${tex}$" if found[1] else self.displayed.format(tex))
             end = found.end()
         return "".join([*parts, _escaped(text[end:], following)])
 
@@ -230,6 +242,7 @@ def _kind(character: str) -> str:
 class _CellWriter(MarkdownWriter):
     """Writes what stands in a cell: lines without blocks, which a row of a table cannot hold."""
 
+    displayed = "$${}$$"
     joined = TextWriter.joined
     paragraph = TextWriter.paragraph
     heading = TextWriter.heading
@@ -267,8 +280,8 @@ def _absorbed(before: Element, element: Element) -> str:
     return (before.text or "") + text
 
 
-def _escaped(text: str, following: Element | None = None) -> str:
-    escaped = _SPECIAL.sub(_ESCAPED, text)
+def _escaped(text: str, following: Element = None, special: re.Pattern[str] = _SPECIAL) -> str:
+    escaped = special.sub(_ESCAPED, text)
     # It would make an image of a link.
     if following is not None and following.tag in {"ref", "code"} and escaped.endswith("!"):
         return f"{escaped[:-1]}\\!"
@@ -298,6 +311,9 @@ def _is_header(row: Element) -> bool:
 
 def _wrapped(text: str, opening: str, closing: str) -> str:
     """Return a text between marks, white space at its ends outside them."""
+    if len(parts := _EMPTY_LINE.split(text)) > 1:
+        parts[::2] = (_wrapped(part, opening, closing) for part in parts[::2])
+        return "".join(parts)
     inner = text.strip()
     if not inner:
         return text

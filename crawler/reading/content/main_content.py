@@ -21,7 +21,7 @@ from crawler.reading.content.block_scoring import load_scorer
 from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
 from crawler.reading.content.choosing import choose_blocks
 from crawler.reading.content.content_body import build_body
-from crawler.reading.content.content_shapes import layout_containers
+from crawler.reading.content.content_shapes import layout_containers, write_formulas
 from crawler.reading.content.content_xml import PAGE_TYPES
 from crawler.reading.content.page_features import PAGE_NAMES
 
@@ -99,7 +99,7 @@ def read_content(
     """Return the main content of a page; an empty one only for a page without visible words.
 
     Args:
-        root: Root of the page; not changed.
+        root: Root of the page; its formulas become TeX, nothing else is changed.
         page: Its tags and texts.
         with_body: Whether the content to show is made too, which costs half as much again.
         scorer: Scorer of another model than the one that is shipped.
@@ -109,7 +109,7 @@ def read_content(
 
     Complexity: O(elements + characters).
     """
-    blocks = cut_blocks(page)
+    blocks = cut_blocks(write_formulas(root, page))
     features = PageFeatures(blocks, root)
     types, odds = (scorer or load_scorer()).odds_of(features)
     chosen = choose_blocks(blocks, features, odds)
@@ -222,6 +222,10 @@ def pruned(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Elem
         ValueError: The page was cut, so that its end is not known.
     """
     copy = deepcopy(root)
+    for element, is_hidden in zip(copy.iter(), blocks.hidden.elements(), strict=False):
+        if is_hidden:
+            element.tag = _DROPPED
+    strip_elements(copy, _DROPPED, with_tail=False)
     strip_elements(copy, *SKIPPED, with_tail=False)
     containers = copy.iterdescendants(*CONTAINERS)
     for container, likely in zip(containers, container_odds(blocks, odds)[1:], strict=True):

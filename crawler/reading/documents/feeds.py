@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
+from html import unescape
 from html.entities import html5
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -172,11 +173,14 @@ def _text(element: Element | None) -> str:
 
 
 def _title(element: Element | None) -> str:
-    """Return a title, which is marked up only where it says so."""
-    if element is None or element.get("type", "").strip().lower() not in _HTML_TYPES:
-        return _text(element)
+    """Return a title, in which RSS has references and perhaps markup, though it does not say so."""
+    text = _text(element)
+    if element is None or _type(element) not in _HTML_TYPES:
+        return text
+    if "type" not in element.attrib and "</" not in text:
+        return unescape(text)
     lines = Lines()
-    add_hypertext(parse_fragment(_text(element)), lines)
+    add_hypertext(parse_fragment(text), lines)
     return " ".join(block.text for block in lines.blocks)
 
 

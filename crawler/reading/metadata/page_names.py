@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml.etree import XPath, iterwalk
 
+from crawler.reading.content.block_flags import hides
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -79,7 +81,6 @@ _WORD = re.compile(r"\w")
 _SCOPES = XPath(f"(/descendant::*/@itemtype)[position() <= {_MAX_SCOPES}]/..")
 _PROPERTIES = XPath(f"(descendant::*/@itemprop)[position() <= {_MAX_PROPERTIES}]/..")
 # "display: none" as an element's own style; a style sheet may hide more.
-_HIDES = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _HIDDEN = frozenset("head noscript script style svg template".split())
 
 _LEVELS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -208,10 +209,7 @@ def _is_hidden(element: Element) -> bool:
 
 def _hides(element: Element) -> bool:
     """Whether an element hides its content."""
-    if element.tag in _HIDDEN or element.get("hidden") is not None:
-        return True
-    style = element.get("style")
-    return style is not None and _HIDES.search(style) is not None
+    return element.tag in _HIDDEN or hides(element.tag, element.attrib)
 
 
 def identifiers(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.reading.app_shells import MAX_WORDS, is_app_shell, may_be_filled
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.visible_text import read_visible
+from crawler.reading.wall_signs import MAX_SHELL_WORDS, is_app_shell, may_be_filled
 
 SCRIPT = "<script src=/app.js></script>"
 PIXEL = "<noscript><iframe src=/count></iframe><img src=/count.gif></noscript>"
@@ -43,7 +43,7 @@ def test_shells(body: str) -> None:
     [
         "<div id=root></div>",
         f"<p>A short note.</p>{SCRIPT}",
-        f"<div id=root></div><p>{'word ' * (MAX_WORDS + 1)}</p>{SCRIPT}",
+        f"<div id=root></div><p>{'word ' * (MAX_SHELL_WORDS + 1)}</p>{SCRIPT}",
         f"<div id=comments></div><a href=/next>On</a>{SCRIPT}",
         f"<div id=main><img src=/photo.jpg></div><a href=/next>On</a>{SCRIPT}",
         f"<nav><a href=/>Home</a></nav><div id=app></div><p>{'word ' * 9}</p>{SCRIPT}",

@@ -159,6 +159,17 @@ def test_xhtml_is_read_like_html() -> None:
     assert text_of(body) == "éx"
 
 
+@pytest.mark.parametrize(
+    ("content_type", "shown"),
+    [("application/xhtml+xml", "a 2 & 3 <b> c"), ("text/html", " c]]>")],
+)
+def test_cdata_sections_of_xhtml_are_text(content_type: str, shown: str) -> None:
+    head = b"<html><head><script src='x'/><style>/*<![CDATA[*/p{}/*]]>*/</style></head><body>"
+    root = parse(head + b"<p><![CDATA[a 2 & 3 <b> c]]></p></body></html>", content_type)
+    assert root.findtext("body/p") == shown
+    assert root.findtext("head/style") == "/*<![CDATA[*/p{}/*]]>*/"
+
+
 def test_a_text_of_many_megabytes_is_one_text() -> None:
     assert len(text_of(b"<p>" + b"word " * 2_500_000)) == 5 * 2_500_000 - 1
 

@@ -80,35 +80,66 @@ def test_units_are_tables_and_lists_but_for_layout_and_records(html: str, units:
     assert units_of(html) == units
 
 
-BOATS = "<table><tr><th>Boat<th>Length<tr><td>Ida<td>12 m</table>"
-OARS = "<ul><li>Oars<li>Sails</ul>"
-ITEMS = ["Oars", "Sails"]
-CELLS = ["Boat", "Length", "Ida", "12 m"]
-MENU = "<ul><li><a href=/a>First page</a><li><a href=/b>Second page</a></ul>"
+def test_headings_of_chosen_text_are_chosen_unless_they_are_unlikely() -> None:
+    odds = np.array([0.3, 0.3, 0.9, 0.1, 0.9, 0.3, 0.1])
+    headings = np.array([True, True, False, True, False, True, False])
+    found = with_headings(odds > 0.5, odds, headings, np.zeros(len(odds), bool))
+    assert found.tolist() == [True, True, True, False, True, False, False]
+
+
+SHED = {"The north shed": 0.15}
+
+
+@pytest.mark.parametrize(
+    ("html", "unlikely", "found"),
+    [
+        (f"<h1>a</h1><div>b</div><i>c</i><p>{PROSE}</p>", {"a": 0.3}, ["a"]),
+        (f"<h2>a</h2><div>b</div><p>{PROSE}</p>", {"a": 0.3}, []),
+        (f"<title>The north shed</title><h2>The north shed</h2>b<p>{PROSE}</p>", SHED, [*SHED]),
+        (
+            f"<p>{PROSE}</p><figure><figcaption>a</figcaption></figure><p>{PROSE}</p>",
+            {"a": 0.3},
+            ["a"],
+        ),
+        (
+            f"<blockquote><p>{PROSE}</p><footer>a</footer></blockquote><p>{PROSE}</p>",
+            {"a": 0.3},
+            ["a"],
+        ),
+        (f"<p>{PROSE}</p>a<p>{PROSE}</p>", {"a": 0.45}, ["a"]),
+        (f"<p>{PROSE}</p>a<p>{PROSE}</p>", {"a": 0.3}, []),
+        (f"<title>The north shed</title><p>{PROSE}</p>The north shed<p>{PROSE}</p>", {}, [*SHED]),
+    ],
+)
+def test_what_belongs_to_chosen_text_is_chosen_though_it_is_less_likely(
+    html: str, unlikely: dict[str, float], found: list[str]
+) -> None:
+    chosen = chosen_of(html, unlikely)
+    assert [text for text in chosen if text != PROSE.strip()] == found
+
+
+SHARE = '<div class="post-share"><h3>Share this:</h3><p>a</p></div>'
+RELATED = '<section class="related"><h2>You might also like</h2><p>a</p></section>'
+WORK = '<section class="related"><h2>Related work</h2><p>a</p></section>'
 
 
 @pytest.mark.parametrize(
     ("html", "found"),
     [
-        (f"<article><p>{PROSE}</p>{BOATS}<p>{PROSE}</p></article>", CELLS),
-        (f"<article><p>{PROSE}</p>{BOATS}{OARS}<p>{PROSE}</p></article>", [*CELLS, *ITEMS]),
-        (f"<article><p>{PROSE}</p>{BOATS}{MENU * 3}<p>{PROSE}</p></article>", []),
-        (
-            f"<article><p>{PROSE}</p><h2>Boats</h2>{BOATS}{OARS}</article>",
-            ["Boats", *CELLS, *ITEMS],
-        ),
-        (f"<article><p>{PROSE}</p><h2>Boats</h2>{BOATS}</article>{OARS}", ["Boats", *CELLS]),
-        (f"<article><p>{PROSE}</p><h2>Boats</h2></article>{BOATS}", ["Boats"]),
-        (f"<article><p>{PROSE}</p><h2>Boats</h2>{MENU}</article>", ["Boats"]),
-        (f"<article><p>{PROSE}</p>{BOATS}</article>", []),
-        (f"<article><p>{PROSE}</p><aside>{BOATS}</aside><p>{PROSE}</p></article>", []),
-        (f"<article><p>{PROSE}</p>{MENU}<p>{PROSE}</p></article>", []),
+        (f"<p>{PROSE}</p><p>{PROSE}</p><p>{PROSE}</p>{SHARE}", []),
+        (f"<p>{PROSE}</p><p>{PROSE}</p><p>{PROSE}</p>{RELATED}", []),
+        (f"<p>{PROSE}</p><p>{PROSE}</p><p>{PROSE}</p>{WORK}", ["Related work", "a"]),
+        (RELATED.replace("a</p>", f"{PROSE}</p>"), ["You might also like"]),
+        (f"<aside><p>a</p></aside><main><p>{PROSE}</p></main><p>b</p>", ["b"]),
+        (f"<aside><p>{PROSE}</p></aside><main><p>a</p></main>", ["a"]),
+        (f"<nav><p>{'<p>b'.join(' ' * 2000)}</nav><main><p>{PROSE}</p></main>", []),
     ],
 )
-def test_unlikely_tables_between_chosen_text_or_below_a_heading_are_chosen_but_no_menus(
+def test_boxes_and_sidebars_beside_most_of_the_content_are_left_out(
     html: str, found: list[str]
 ) -> None:
-    chosen = chosen_of(html, {"Boats": 0.9})
+    likely = dict.fromkeys(["Share this:", "You might also like", "Related work", "a", "b"], 0.9)
+    chosen = chosen_of(html, likely)
     assert [text for text in chosen if text != PROSE.strip()] == found
 
 
@@ -131,13 +162,6 @@ def test_a_long_text_is_content_once_but_in_code_tables_lists_and_links(
 def test_short_texts_are_content_as_often_as_they_stand_there() -> None:
     likely = {"Returns a number.": 0.9}
     assert chosen_of("<p>Returns a number.</p>" * 3, likely) == ["Returns a number."] * 3
-
-
-def test_headings_of_chosen_text_are_chosen_unless_they_are_unlikely() -> None:
-    odds = np.array([0.3, 0.3, 0.9, 0.1, 0.9, 0.3, 0.1])
-    headings = np.array([True, True, False, True, False, True, False])
-    found = with_headings(odds > 0.5, odds, headings)
-    assert found.tolist() == [True, True, True, False, True, False, False]
 
 
 _TAGS = "p div ul ol li dl dt dd table tr td th h2 section a".split()

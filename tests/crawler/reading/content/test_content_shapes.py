@@ -44,6 +44,19 @@ from tests.crawler.reading.content.test_content import PROSE, text_of
             "```\na:\n  b\n```",
         ),
         (
+            "<table><tr><td><div><pre><a>9</a>\n<a>10</a>\n<a>11</a>\n</pre></div>"
+            "<td><pre><code>a:\n\n  b</code></pre></table>",
+            "```\na:\n\n  b\n```",
+        ),
+        (
+            "<table><tr><td><pre>1 2</pre><td><pre>3</pre></table>",
+            "```\n1 2\n```\n\n```\n3\n```",
+        ),
+        (
+            "<table><tr><td><pre>1\n3</pre><td><pre>a:\n  b</pre></table>",
+            "```\n1\n3\n```\n\n```\na:\n  b\n```",
+        ),
+        (
             "<pre><span class=lineno>1</span>a:\n<span class=lineno>2</span>  b</pre>",
             "```\na:\n  b\n```",
         ),

@@ -89,6 +89,10 @@ TABLE = (
         ),
         ("<quote><p>a</p><p>b<lb/>c</p></quote>", "> a\n>\n> b  \n> c", "a\nb\nc"),
         ("<p>see \\(a_1 &lt; b\\): \\[x\\]</p>", "see $a_1 < b$:\n$$\nx\n$$", None),
+        ("<table><row><cell>\\[x\\]</cell></row></table>", "|  |\n|---|\n| $$x$$ |", None),
+        ("<p>a<lb/><lb/>b<lb/>c</p>", "a\n\nb  \nc", "a\nb\nc"),
+        ('<p><hi rend="#b">a<lb/> <lb/>b</hi></p>', "**a**\n\n**b**", "a\nb"),
+        ("<quote>a<lb/><lb/>b</quote>", "> a\n>\n> b", "a\nb"),
     ],
 )
 def test_blocks_keep_their_shape(inner: str, written: str, plain: str | None) -> None:

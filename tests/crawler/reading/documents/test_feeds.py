@@ -147,6 +147,21 @@ def test_a_fault_of_the_xml_takes_nothing_from_what_follows(written: str, read: 
     assert found == [read, "Tea & bread", "5 < 6"]
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("<![CDATA[ Tea &amp; bread ]]>", "Tea & bread"),
+        ("Tea &amp;amp; <![CDATA[<i>bread</i>]]>", "Tea & bread"),
+        ("The &lt;p&gt; of 5 &lt; 6", "The <p> of 5 < 6"),
+    ],
+)
+def test_titles_of_rss_are_html_though_none_says_so(written: str, read: str) -> None:
+    feed = f"<rss><channel><title>{written}</title><item><title>{written}</title></item>"
+    found = read_feed(f"{feed}</channel></rss>".encode(), "application/rss+xml")
+    assert found.text.split("\n") == [read, read]
+    assert found.metadata.title == read
+
+
 @pytest.mark.parametrize("piece", ["&", "&a", "<![CDATA[", "<!--", "&#"])
 def test_a_feed_of_marks_alone_takes_linear_time(piece: str) -> None:
     feed = "<rss><channel><title>News" + piece * (1_000_000 // len(piece))
