@@ -267,12 +267,9 @@ _MAX_NOTICE_WORDS = 40
 _MAX_SHELL_CHARACTERS = 10_000
 _WORD = re.compile(r"\w+")
 _LOADING = re.compile(
-    "|".join(
-        map(
-            fold,
-            "loading|please wait|wird geladen|lädt|chargement|cargando|carregando|caricamento|laden"
-            "|ładowanie|загрузка|読み込み中|加载中|載入中".split("|"),
-        )
+    fold(
+        "loading|please wait|wird geladen|lädt|chargement|cargando|carregando|caricamento|laden"
+        "|ładowanie|загрузка|読み込み中|加载中|載入中"
     )
 )
 _HAS_SCRIPT = XPath("boolean(//script)", smart_strings=False)

@@ -226,7 +226,7 @@ _TYPED = re.compile(
 _PROSE = re.compile(r"[^\\^_={}<>]*\b[^\W\d_]{2,}\s[^\\^_={}<>]*")
 _WITH_DOLLARS = XPath(
     r"//text()[contains(., '$') or contains(., '\begin{')]"
-    "[not(ancestor::pre or ancestor::code or ancestor::script or ancestor::style)]"
+    "[not(ancestor::pre or ancestor::code or ancestor::script or ancestor::style)]/.."
 )
 
 
@@ -306,9 +306,10 @@ def _replace(element: Element, tex: str) -> None:
 
 def _delimit(root: Element) -> None:
     """Delimit formulas that are typed between dollars or as environments like all others."""
-    for text in _WITH_DOLLARS(root):
-        name = "text" if text.is_text else "tail"
-        setattr(text.getparent(), name, _TYPED.sub(_delimited, text))
+    for place in _WITH_DOLLARS(root):
+        for owner, name in ((place, "text"), *((child, "tail") for child in place)):
+            if text := getattr(owner, name):
+                setattr(owner, name, _TYPED.sub(_delimited, text))
 
 
 def _delimited(found: re.Match[str]) -> str:
