@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,9 @@ _WHOLE = frozenset({"figure", "blockquote"})
 
 # A table or list is taken where so much of its words is in blocks that were chosen themselves.
 _MIN_CHOSEN = 0.5
+
+# One between two chosen blocks is a menu if more of its characters are links.
+_MAX_LINKED = 0.5
 
 # A text of so many words is content once.
 _MIN_REPEATED_WORDS = 16
@@ -77,6 +81,7 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     chosen = with_headings(choose(likely, sizes), likely, features.headings, titles)
     units = block_units(blocks)
     chosen = with_whole_units(chosen, sizes, units)
+    chosen = with_enclosed_units(chosen, units, features.headings, blocks)
     likely[titles] = 1
     chosen = with_enclosed_blocks(chosen, likely, units, blocks)
     return without_repeats(without_boxes(chosen, sizes, blocks), units, sizes, blocks)
@@ -149,6 +154,50 @@ def with_enclosed_blocks(chosen: Chosen, odds: Odds, units: Units, blocks: PageB
         is_part = not _WHOLE.isdisjoint((tags[home], tags[blocks.parents[home]]))
         found[at] = is_part or odds[at] >= _MIN_ENCLOSED_ODDS
     return found
+
+
+def with_enclosed_units(
+    chosen: Chosen, units: Units, headings: Chosen, blocks: PageBlocks
+) -> Chosen:
+    """Return the chosen blocks with tables and lists between two of them, or below a heading.
+
+    The model often doubts the cells of a table whose text around it is content. Several that follow
+    each other between two chosen blocks are taken together; where nothing chosen follows, those
+    right below a chosen heading are, as far as they stand in its container. Menus are left out.
+
+    Args:
+        chosen: Which blocks are content.
+        units: Number of the table or list of each block, as ``block_units`` returns it.
+        headings: Which blocks are headings.
+        blocks: Blocks of the page.
+    """
+    found = chosen.copy()
+    is_left = (units > 0) & ~chosen
+    borders = [0, *(np.flatnonzero(np.diff(is_left)) + 1).tolist(), len(units)]
+    for first, end in pairwise(borders):
+        if not is_left[first] or first == 0 or not chosen[first - 1]:
+            continue
+        is_enclosed = end < len(units) and bool(chosen[end])
+        if not (is_enclosed or headings[first - 1]) or _is_menu(blocks, first, end):
+            continue
+        left = units[first:end].tolist()
+        if is_enclosed:
+            found[first:end] = all(_is_around(blocks, unit, (first - 1, end)) for unit in left)
+        else:
+            section = blocks.parents[blocks.homes[first - 1]]
+            found[first:end] = [blocks.parents[unit] == section for unit in left]
+    return found
+
+
+def _is_menu(blocks: PageBlocks, first: int, end: int) -> bool:
+    return sum(blocks.linked[first:end]) > _MAX_LINKED * sum(map(len, blocks.texts[first:end]))
+
+
+def _is_around(blocks: PageBlocks, unit: int, beside: tuple[int, ...]) -> bool:
+    """Return whether the parent of a table or list has some blocks in it."""
+    parent = blocks.parents[unit]
+    inside = range(parent, blocks.ends[parent])
+    return all(blocks.homes[one] in inside for one in beside)
 
 
 def without_boxes(chosen: Chosen, sizes: NDArray[np.float64], blocks: PageBlocks) -> Chosen:

@@ -19,7 +19,7 @@ from lxml.etree import SubElement, strip_elements, strip_tags
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_scoring import load_scorer
 from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
-from crawler.reading.content.choosing import choose_blocks
+from crawler.reading.content.choosing import block_units, choose_blocks
 from crawler.reading.content.content_body import build_body
 from crawler.reading.content.content_shapes import layout_containers, write_formulas
 from crawler.reading.content.content_xml import PAGE_TYPES
@@ -120,7 +120,9 @@ def read_content(
     if not with_body:
         return MainContent(kind, text, None, BLOCKS, blocks.is_cut)
     if is_doubtful_article(types, features.page, chosen, odds, features.sizes):
-        article = read_article(root, blocks, odds)
+        # A table or list that was chosen is not taken apart, however unlikely some cells are.
+        whole = np.where(chosen & (block_units(blocks) > 0), 1, odds)
+        article = read_article(root, blocks, whole)
         if article is not None and agree(article, texts):
             return MainContent(kind, text, article, TRAFILATURA)
     return MainContent(kind, text, build_body(blocks, at), BLOCKS, blocks.is_cut)
