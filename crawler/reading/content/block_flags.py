@@ -222,11 +222,11 @@ class HiddenParts:
         tags, end = self._page.tags, self._page.end_of(at)
         is_opened = (
             tag.get("id")
-            or self._classes[tag.get("class")] > 1
             or _OPENING.search(" ".join((around, *tags[max(at - 5, 0) : at + 1])))
             or _OPENING.search(" ".join(tags[end : end + 3]))
             or end - at > _MAX_HIDDEN_SHARE * len(tags)
             or sum(map(len, self._page.texts[at:end])) > _MAX_HIDDEN_CHARACTERS
+            or (tag.get("class") and self._classes[tag.get("class")] > 1)
         )
         if is_opened:
             self._opened_until = end
