@@ -279,7 +279,7 @@ class UrlRules:
         number = host_number(address.hostname)
         if address.host in self.rules:
             self._admission.note_page(number)
-        self._state.groups.note(after_rules.digest(), number, row.key, content, self._state.visit)
+        self._state.groups.note(after_rules.digest, number, row.key, content, self._state.visit)
         return after_rules
 
     def _learn(
@@ -296,7 +296,7 @@ class UrlRules:
             return
         same_links, kept_canonical = self._kept_page(content.kept, row)
         believed = self._state.learner.observe(
-            row.canonical_url,
+            address,
             content,
             same_as=None if kept_url is None else self._state.canonical(kept_url),
             same_links=same_links,
@@ -314,10 +314,10 @@ class UrlRules:
             original=row.duplicate_of,
             is_first=is_first,
         )
-        is_better = before is not None and self.traps.cluster(after_rules).state == OPEN
+        cluster = self.traps.cluster(after_rules)
+        is_better = before is not None and cluster.state == OPEN
         if row.verdict in NOTED and is_first and not self._state.learner.policy.is_breadth_first:
-            cluster = self.traps.cluster(after_rules).name
-            is_better |= self._kinds.note(after_rules, cluster, is_new=row.verdict in KEPT)
+            is_better |= self._kinds.note(after_rules, cluster.name, is_new=row.verdict in KEPT)
         if is_better:
             self._late.note_better(host_number(after_rules.hostname))
         self._put_back(after_rules, before)
@@ -369,7 +369,7 @@ class UrlRules:
                 yield self._state.canonical(url)
 
     def _look_up(self, address: Address) -> PageContent | None:
-        known = self._state.groups.get(address.digest())
+        known = self._state.groups.get(address.digest)
         return None if known is None or known.visit != self._state.visit else known.content
 
     def _kept_page(self, page: int, row: PageRow) -> tuple[int | None, str | None]:
@@ -411,7 +411,7 @@ class Substitutes:
 
         Where none was skipped yet, the next one that is met is queued.
         """
-        group = self._rules.apply(address).digest()
+        group = self._rules.apply(address).digest
         self._groups.claim(group, host_number(address.hostname), key)
         self._groups.note_failure(group, self._state.visit)
         known = self._groups.get(group)

@@ -134,7 +134,7 @@ class KindYields:
         """
         kind = self._kinds.get(self._name(address, cluster))
         level = 0 if kind is None else kind.level
-        if not level or int.from_bytes(address.digest()[8:12]) % FLOOR_OF == 0:
+        if not level or int.from_bytes(address.digest[8:12]) % FLOOR_OF == 0:
             return 0
         return -_STEP * level
 
@@ -205,7 +205,7 @@ class LateRequests:
         """Return the reason to give up a request whose cluster is closed; None where it is made."""
         if after_rules.host not in self._traps:
             return None
-        group = after_rules.digest()
+        group = after_rules.digest
         cluster = self._traps.closed(after_rules, group)
         return None if cluster is None else Skip(-cluster, group)
 

@@ -250,7 +250,9 @@ class UrlTraps:
 
     def __contains__(self, host: object) -> bool:
         """Return whether a host has any cluster that is not open."""
-        return isinstance(host, str) and self._names.host(host) in self._hosts
+        if not self._hosts or not isinstance(host, str):
+            return False
+        return self._names.host(host) in self._hosts
 
     def cluster(self, address: Address) -> UrlCluster:
         """Return the cluster of an address, after the learned rules."""

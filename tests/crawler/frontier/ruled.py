@@ -181,7 +181,7 @@ class RuledCrawl:
 
     def group(self, url: str) -> bytes:
         """The digest of an address after today's rules."""
-        return self.rules.rules.apply(Address.parse(self.canonical(url))).digest()
+        return self.rules.rules.apply(Address.parse(self.canonical(url))).digest
 
     def said(self) -> set[str]:
         """What the pages said that were fetched."""

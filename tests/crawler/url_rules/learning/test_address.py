@@ -100,7 +100,7 @@ class TestAddressProperties:
         self, one: str, other: str
     ) -> None:
         addresses = Address.parse(one), Address.parse(other)
-        assert (addresses[0].digest() == addresses[1].digest()) is (addresses[0] == addresses[1])
+        assert (addresses[0].digest == addresses[1].digest) is (addresses[0] == addresses[1])
 
     @given(canonical_urls)
     def test_its_values_are_those_of_its_names(self, url: str) -> None:
