@@ -294,10 +294,6 @@ class Regrouping:
                 del self._work[host]
         self._is_noted = False
 
-    def finish(self) -> None:
-        while self._work:
-            self.step()
-
     def _note(self) -> None:
         if not self._is_noted:
             self._database.set_meta(meta_names.REGROUPING, json.dumps(list(self._work)))

@@ -82,7 +82,7 @@ class History:
             if other.place == page.place:
                 continue  # they are one without it
             if agreement(other.content, page.content) is False:
-                changed = page if hypothesis.changes(page.place) else other
+                changed = other if hypothesis.applied(page.place) == page.place else page
                 example = CounterExample(page.content.page, other.content.page)
                 hypothesis.object(self._kind(hypothesis, changed.place), example)
                 return True

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import RequestQueue
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
-    from crawler.storage.states import RuleStatus
     from crawler.url_rules.learning.address import Address
     from crawler.url_rules.learning.evidence import PageContent
     from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -119,10 +118,6 @@ class UrlRules:
         for _, transform in proposals:
             self.rules.known.name(transform, origin)
 
-    def let_go(self, proposal: Proposal, status: RuleStatus, reason: str) -> None:
-        """Revoke a rule that ended in another crawl of the fleet, if it holds here."""
-        self.trial.let_go(proposal, status, reason)
-
     def push(self, new: NewRequest) -> bool:
         """Queue a request, or note it as one that is skipped; return whether it is queued.
 
@@ -133,7 +128,8 @@ class UrlRules:
         """
         is_fixed, key, admitted = new.is_fixed, new.key, None
         if not is_fixed:
-            new = new._replace(priority=self._late.priority(new.url, new.priority))
+            late = self._late.priority(new.url, new.priority, is_given=not new.priority)
+            new = new._replace(priority=late)
         if key is not None:
             admitted = self._admission.admit(new.url, key, new.host, is_fixed=is_fixed)
         if not is_fixed and (not isinstance(admitted, Skip) or admitted.rule < 0):
@@ -183,11 +179,8 @@ class UrlRules:
         """Continue bringing the queue into agreement with the rules, if needed."""
         if self.regrouping.is_pending:
             self.regrouping.step()
-            self._note_regrouped()
-
-    def _note_regrouped(self) -> None:
-        if not self.regrouping.is_pending:
-            self._compared = _FIRST
+            if not self.regrouping.is_pending:
+                self._compared = _FIRST
 
     @property
     def is_comparing_depths(self) -> bool:
@@ -206,11 +199,10 @@ class UrlRules:
         return taken
 
     def regroup_all(self) -> bool:
-        if not self.regrouping.is_pending:
-            return False
-        self.regrouping.finish()
-        self._note_regrouped()
-        return True
+        was_pending = self.regrouping.is_pending
+        while self.regrouping.is_pending:
+            self.regroup_some()
+        return was_pending
 
     @property
     def is_validating(self) -> bool:

@@ -66,10 +66,8 @@ class Address(_Parts):
     @cached_property
     def text(self) -> str:
         """Path and arguments, without the first slash: addresses of a host differ where it does."""
-        if not self.arguments:
-            return "/".join(self.segments)
-        arguments = (f"\n{n}" if v is None else f"\n{n}\t{v}" for n, v in self.arguments)
-        return "/".join(self.segments) + "".join(arguments)
+        arguments = [f"\n{n}" if v is None else f"\n{n}\t{v}" for n, v in self.arguments]
+        return self.path[1:] + "".join(arguments)
 
     @cached_property
     def digest(self) -> bytes:

@@ -212,9 +212,6 @@ class Hypothesis:
         holds = self.context.holds(address, self.about)
         return self.transform(address) if holds else address
 
-    def changes(self, address: Address) -> bool:
-        return self.applied(address) != address
-
     def _agree(self, one: Sight, other: Sight, cluster: str) -> bool:
         texts = self.evidence.texts
         is_news = self.evidence.count(one, other, cluster)

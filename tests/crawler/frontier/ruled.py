@@ -100,7 +100,7 @@ class RuledCrawl:
         self.rules.regrouping.step()
         leased = self.queue.lease(lambda _: 0)
         if leased is None and self.rules.regrouping.is_pending:
-            self.rules.regrouping.finish()
+            self.rules.regroup_all()
             leased = self.queue.lease(lambda _: 0)
         return leased
 

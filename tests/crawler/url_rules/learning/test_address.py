@@ -86,6 +86,15 @@ class TestParse:
         assert not Address.parse("http://h/?" + "&".join("a" * 13)).is_learnable
 
 
+def test_what_is_asked_of_an_address_is_computed_once() -> None:
+    address = Address.parse("http://h.org:8080/a/b?c=d&e=f")
+    for name in ("digest", "hostname", "names", "path", "text"):
+        assert getattr(address, name) is getattr(address, name)
+    other = address._replace(segments=("x",))
+    assert (other.path, other.text) == ("/x", "x\nc\td\ne\tf")
+    assert other.digest != address.digest
+
+
 class TestAddressProperties:
     @given(canonical_urls)
     def test_nothing_is_lost_but_which_separator_it_was(self, url: str) -> None:
