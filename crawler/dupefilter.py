@@ -43,7 +43,7 @@ class CanonicalFingerprinter:
         try:
             if is_apart(request.meta):
                 return self._canonicalizer.description_key(request.url)
-            key = self._canonicalizer.key(request.url)
+            key = self._canonicalizer.known_as(request.url).key
         except MalformedUrl:
             key = xxhash.xxh3_128_digest(request.url.encode("utf-8", "surrogatepass"))
         if request.method == "GET" and not request.body:

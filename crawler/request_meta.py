@@ -5,9 +5,9 @@ Keys travel with a request into ``crawl.db`` and to other workers, so each value
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
-
-from scrapy.utils.httpobj import urlparse_cached
+from urllib.parse import urlsplit
 
 from crawler.frontier.order import MAX_DEPTH
 from crawler.reading.link_kinds import DESCRIPTIONS, SCRIPT
@@ -135,7 +135,13 @@ def host_name(request: Request) -> str:
     when the host is resolved, and in another process.
     """
     # A slot may have any name.
-    return str(request.meta.get(DOWNLOAD_SLOT) or urlparse_cached(request).hostname or "")
+    return str(request.meta.get(DOWNLOAD_SLOT) or host_in(request.url))
+
+
+@lru_cache(256)
+def host_in(url: str) -> str:
+    """Return the host of a URL, "" where it has none; it is asked often for each page."""
+    return urlsplit(url).hostname or ""
 
 
 def is_made_anyway(request: Request) -> bool:

@@ -18,7 +18,6 @@ from weakref import WeakSet
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import NotConfigured
 from scrapy.http.cookies import CookieJar
-from scrapy.utils.httpobj import urlparse_cached
 
 from crawler.downloadermiddlewares.limits import is_for_robots
 from crawler.downloadermiddlewares.retries import leased_host
@@ -34,7 +33,7 @@ from crawler.downloading.cookies import (
     write_cookies,
 )
 from crawler.options import Options
-from crawler.request_meta import COOKIES, GUESS, SEED, compared
+from crawler.request_meta import COOKIES, GUESS, SEED, compared, host_in
 from crawler.spiders.page_spider import PageSpider
 from crawler.spiders.site import SiteSpider
 
@@ -237,7 +236,7 @@ def _in_place_of_page(response: Response) -> str:
 
 def _places(request: Request) -> tuple[str, str]:
     """Return the host of a request, and the domain that its cookies may be for."""
-    host = urlparse_cached(request).hostname or ""
+    host = host_in(request.url)
     return host, ".".join(host.split(".")[-2:])
 
 

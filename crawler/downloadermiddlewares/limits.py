@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -28,7 +27,7 @@ from crawler.job_registry import CrawlerComponent, job_of
 from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse
 from crawler.options import Options
 from crawler.pages.reasons import Reason
-from crawler.request_meta import led_by
+from crawler.request_meta import host_in, led_by
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
@@ -173,7 +172,7 @@ class PrivateAddresses(CrawlerComponent):
         known = seeds if isinstance(seeds, list | tuple | frozenset | set) else ()
         self._job = job_of(crawler)
         self._guard = AddressGuard(
-            (_host(seed) for seed in known if isinstance(seed, str)),
+            (host_in(seed) for seed in known if isinstance(seed, str)),
             self._names(meta_names.PRIVATE_NAMES),
             lambda name: self._remember(meta_names.PRIVATE_NAMES, name),
             self._names(meta_names.PUBLIC_NAMES),
@@ -194,7 +193,7 @@ class PrivateAddresses(CrawlerComponent):
         Raises:
             PrivateAddressError: It goes from a public page to a private address.
         """
-        host = _host(request.url)
+        host = host_in(request.url)
         if _is_start(request):
             self._guard.starts.add(host)
         if self._guard.is_private(host):
@@ -213,13 +212,13 @@ class PrivateAddresses(CrawlerComponent):
         if address is None or "proxy" in request.meta:
             return response
         if not self._guard.is_private(str(address)):
-            host = _host(request.url)
+            host = host_in(request.url)
             if self._guard.note_public(host):
                 self._remember(meta_names.PUBLIC_NAMES, host)
             return response
         self._check(request)
         if not is_for_robots(request) or led_by(request) is not None:
-            self._guard.note_private(_host(request.url))
+            self._guard.note_private(host_in(request.url))
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
@@ -229,11 +228,11 @@ class PrivateAddresses(CrawlerComponent):
             PrivateAddressError: A public page led to a name that resolves to a private address.
         """
         is_unknown = isinstance(exception, CannotResolveHostError)
-        if is_unknown and self._guard.is_private(_host(request.url)):
+        if is_unknown and self._guard.is_private(host_in(request.url)):
             self._check(request)
 
     def _check(self, request: Request) -> None:
-        host = _host(request.url)
+        host = host_in(request.url)
         if self._guard.was_public(host):
             raise PrivateAddressError(
                 f"refused: {host} is at a private address now, and was at a public one before "
@@ -243,8 +242,8 @@ class PrivateAddresses(CrawlerComponent):
             source = led_by(request)
             # Without a source it was a page that wants no Referer to be sent.
             raise PrivateAddressError(
-                f"refused: {_host(request.url)} is a private address, to which "
-                f"{'a page' if source is None else _host(source)} led "
+                f"refused: {host_in(request.url)} is a private address, to which "
+                f"{'a page' if source is None else host_in(source)} led "
                 "(CRAWL_PRIVATE_ADDRESSES=True allows it)"
             )
 
@@ -252,7 +251,7 @@ class PrivateAddresses(CrawlerComponent):
         source = led_by(request)
         if source is None and request.meta.get("depth", 0) == 0:
             return True
-        return self._guard.may_lead(source and _host(source), _host(request.url))
+        return self._guard.may_lead(source and host_in(source), host_in(request.url))
 
 
 class ReplacedRequests(CrawlerComponent):
@@ -405,8 +404,3 @@ def is_for_robots(request: Request) -> bool:
     return bool(request.meta.get("dont_obey_robotstxt")) and urlsplit(request.url).path == (
         "/robots.txt"
     )
-
-
-@lru_cache(256)
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or ""

@@ -15,7 +15,6 @@ from scrapy.exceptions import (
     StopDownload,
 )
 from scrapy.resolver import dnscache
-from scrapy.utils.httpobj import urlparse_cached
 from twisted.python.failure import Failure
 
 from crawler.downloadermiddlewares.failures import explain_error
@@ -30,7 +29,7 @@ from crawler.frontier.pauses import retry_after_secs
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.large_bodies import EndlessAnswerError
 from crawler.pages.reasons import in_words
-from crawler.request_meta import DONT_CACHE, DOWNLOAD_SLOT, RETRY_TIMES, WAITED, host_name
+from crawler.request_meta import DONT_CACHE, DOWNLOAD_SLOT, RETRY_TIMES, WAITED, host_in, host_name
 from crawler.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
@@ -306,7 +305,7 @@ def _leave_slot(request: Request) -> None:
     another host, whose own pace would not count then. With ``CONCURRENT_REQUESTS_PER_IP`` its name
     is the address of the host.
     """
-    host = urlparse_cached(request).hostname or ""
+    host = host_in(request.url)
     if request.meta.get(DOWNLOAD_SLOT) in (host, dnscache.get(host, host)):
         del request.meta[DOWNLOAD_SLOT]
 

@@ -98,7 +98,7 @@ class SharedRules:
         if shared.holds:
             rules.take([proposal], ORIGIN)
         else:
-            rules.let_go(proposal, shared.status, shared.reason)
+            rules.trial.let_go(proposal, shared.status, shared.reason)
 
 
 def tune_fleet(

@@ -271,14 +271,14 @@ class HostHeads:
             if row[2] in self._gone:
                 continue
             rows.append(row)
-            room -= _bytes(row)
+            room -= len(row[3]) + len(row[4]) + _ROW_BYTES
             if len(rows) == most or (room < 0 and len(rows) >= _MIN_COUNT):
                 return rows, False
         return rows, True
 
     def _hold(self, host: int, head: _Head) -> _Head:
         self._heads[host] = head
-        self._bytes += sum(map(_bytes, head.rows))
+        self._bytes += _bytes(*head.rows)
         self._make_room(host)
         return head
 
@@ -313,7 +313,7 @@ class HostHeads:
         """Drop a host, so that it is read again when it is served."""
         head = self._heads.pop(host, None)
         if head is not None:
-            self._bytes -= sum(map(_bytes, head.rows))
+            self._bytes -= _bytes(*head.rows)
 
     def clear(self) -> None:
         """Drop every host, so that each is read again."""
@@ -321,5 +321,5 @@ class HostHeads:
         self._bytes = 0
 
 
-def _bytes(row: Row) -> int:
-    return len(row[3]) + len(row[4]) + _ROW_BYTES
+def _bytes(*rows: Row) -> int:
+    return sum([len(row[3]) + len(row[4]) + _ROW_BYTES for row in rows])

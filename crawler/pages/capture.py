@@ -262,7 +262,7 @@ class Archivist:
             captured = self._store(page, said, is_final=is_final)
         finally:
             self.seconds["judge and store"] += time.perf_counter() - started
-        return captured if captured is None else replace(captured, is_again=is_again)
+        return replace(captured, is_again=True) if captured and is_again else captured
 
     def is_stored_before(self, previous: PageRow | None) -> bool:
         """Return whether an earlier process stored a page in this visit."""

@@ -343,7 +343,8 @@ class Judge:
     def _judge_here(self, row: PageRow, document: Document, own: frozenset[int]) -> Verdict:
         twin = self._twin(row, own)
         if twin is None:
-            document = replace(document, name=self.store.volatile.stable(row.url, document.name))
+            name = self.store.volatile.stable(row.url, document.name)
+            document = document if name == document.name else replace(document, name=name)
             verdict = self.deduplicator.judge_document(row.id, document, exclude=own)
             self.store.name_container(row, verdict.parts)
             return verdict

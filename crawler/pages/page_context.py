@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawler.pages.page_row import PageRow, packed_metadata
@@ -310,11 +310,8 @@ class PageContext:
         """Return the text as ``Reading.document`` does, unpacked once."""
         unpacked = self._unpacked
         if unpacked is None or unpacked[0] is not self.reading or unpacked[1] != min_words:
-            document = self.reading.document(min_words)
-            if document is not None:
-                document = replace(document, group=host_of(self.fetched.url))
-            unpacked = (self.reading, min_words, document)
-            self._unpacked = unpacked
+            document = self.reading.document(min_words, host_of(self.fetched.url))
+            unpacked = self._unpacked = (self.reading, min_words, document)
         return unpacked[2]
 
     def name(self, min_words: int) -> str | None:

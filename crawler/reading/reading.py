@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
@@ -70,11 +71,19 @@ class StoredLink(NamedTuple):
     text: str = ""
 
 
+# The same parameters for a text however short, which each page asks for.
+_for_any_length = lru_cache(8)(partial(replace, min_words=1))
+
+# A link is made as a plain tuple is: a page has hundreds, and a call of Python for each costs more.
+plain_link = partial(tuple.__new__, Link)
+_plain_stored_link = partial(tuple.__new__, StoredLink)
+
+
 def distinct_urls(links: Iterable[Link]) -> list[StoredLink]:
     """Return every URL of some links in all its spellings; a list, since a page has many."""
     found = []
     for link in links:
-        found.append(StoredLink(link.url, link.nofollow, link.kind, link.text))
+        found.append(_plain_stored_link((link.url, link.nofollow, link.kind, link.text)))
         if link.others:
             found += [StoredLink(url, link.nofollow, link.kind) for url in link.others]
     return found
@@ -159,20 +168,21 @@ class Extract:
         """The digests by which the text may have been judged, under any parameters."""
         return frozenset(filter(None, (self.digest, self.visible_digest)))
 
-    def document(self, min_words: int) -> Document:
+    def document(self, min_words: int, name: str = "", group: int | None = None) -> Document:
         """Return the argument of ``neardup.Deduplicator.judge_document``, unpacked at each call.
 
         A text with fewer words has only pages with the same visible text as duplicates.
         """
-        if self.words < min_words:
-            return Document(self.words, self.visible_digest or self.digest, None, self.judged_text)
+        is_long = self.words >= min_words
         return Document(
             self.words,
-            self.digest,
-            self.fingerprint,
+            self.digest if is_long else self.visible_digest or self.digest,
+            self.fingerprint if is_long else None,
             self.judged_text,
-            signature=self.signature,
-            sample=self.sample,
+            name=name,
+            signature=self.signature if is_long else None,
+            group=group,
+            sample=self.sample if is_long else None,
         )
 
 
@@ -246,14 +256,14 @@ class Reading:
         """The text to judge, without its whole, decompressed at each call."""
         return None if self.extract is None else self.extract.text
 
-    def document(self, min_words: int) -> Document | None:
+    def document(self, min_words: int, group: int | None = None) -> Document | None:
         """Return the text as ``Extract.document`` does, with the page's own name, or None."""
-        if self.extract is None:
+        extract, name = self.extract, self.name
+        if extract is None:
             return None
-        document, name = self.extract.document(min_words), self.name
         if name is None:
-            name = self.metadata.name(part_of(document.text)).packed()
-        return replace(document, name=name)
+            name = self.metadata.name(extract.text).packed()
+        return extract.document(min_words, name, group)
 
 
 class ReadingTask(NamedTuple):
@@ -372,7 +382,7 @@ def extract_of(
         digest = visible_digest or text_digest(text)
         return Extract(packed, words, digest, None, is_main, visible_digest)
     # Its name is made of the page's metadata too, so that one made of its lines alone is no use.
-    document = analyse(text, replace(parameters, min_words=1), NO_NAME)
+    document = analyse(text, _for_any_length(parameters), NO_NAME)
     return Extract(
         packed,
         document.words,

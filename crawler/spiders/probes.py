@@ -20,7 +20,6 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.spidermiddlewares.httperror import HttpError
@@ -38,6 +37,7 @@ from crawler.request_meta import (
     PROOF,
     WHOLE,
     compared,
+    host_in,
     without,
 )
 from crawler.spiders.page_spider import PageSpider
@@ -150,7 +150,7 @@ class ControllingSpider(PageSpider):
         is_of_user = request is not None and b"Authorization" in request.headers
         if request is None or is_of_user or compared(request) is not None:
             return []
-        host, sent = urlsplit(response.url).hostname or "", request.headers.get(b"Cookie")
+        host, sent = host_in(response.url), request.headers.get(b"Cookie")
         with self.closing:
             if sent is None:
                 is_checked = cookies.is_checked(host, captured.verdict, response.url)
@@ -214,7 +214,7 @@ class ControllingSpider(PageSpider):
     def _note_compared(self, request: Request, more: Difference | None) -> list[Request]:
         """Note what a page has more with cookies; return what is to be asked again."""
         url, are_sent, _ = request.meta[COOKIES]
-        host, cookies = urlsplit(url).hostname or "", self.job.visits.cookies
+        host, cookies = host_in(url), self.job.visits.cookies
         if are_sent:
             cookies.note_check(host, more)
             return []
@@ -222,7 +222,7 @@ class ControllingSpider(PageSpider):
             return []
         if not cookies.shows_trail(host):
             return []
-        of_host = [page for page in self.job.store.urls() if urlsplit(page.url).hostname == host]
+        of_host = [page for page in self.job.store.urls() if host_in(page.url) == host]
         known = (self.known_request(page) for page in of_host if self._is_of_visit(page.key))
         return [self._anew(request) for request in known if request is not None]
 

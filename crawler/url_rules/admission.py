@@ -17,7 +17,6 @@ from crawler.storage import meta_names
 from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, WAITING, RequestState
 from crawler.url_rules.learned_rule import gained, weakest
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.skipped import TRY
 from crawler.url_rules.url_groups import content_of, forms_of
 from crawler.url_rules.validation import ENOUGH
@@ -112,7 +111,7 @@ class Admission:
         decided on when the regrouping comes to it.
         """
         after_rules = self._rules.apply(address)
-        group = after_rules.digest()
+        group = after_rules.digest
         known = self._groups.get(group)
         if known is None:
             if host in self._unclaimed and not is_regrouped:
@@ -175,8 +174,8 @@ class Admission:
 
     def _explores(self, rules: Sequence[LearnedRule], address: Address, doubt: _Doubt) -> bool:
         """Decide whether to make a request that rules would skip, in order to try them."""
-        place, pattern = AddressInContext.of(address), self._pattern(address, doubt.group)
-        is_new_ground = any(rule.is_new_ground(place, pattern) for rule in rules)
+        pattern = self._pattern(address, doubt.group)
+        is_new_ground = any(rule.is_new_ground(address, pattern) for rule in rules)
         is_chosen = self._is_chosen(address, doubt)
         if not is_new_ground and not is_chosen:
             return False
@@ -184,7 +183,7 @@ class Admission:
         # Whatever else it tries, it has other ids too.
         self._owed[doubt.host] -= 1
         for rule in rules:
-            rule.note_try(place, pattern)
+            rule.note_try(address, pattern)
             self._state.store.note_change(rule)
         weakest(rules).explored += 1
         return True
@@ -295,10 +294,6 @@ class Regrouping:
                 del self._work[host]
         self._is_noted = False
 
-    def finish(self) -> None:
-        while self._work:
-            self.step()
-
     def _note(self) -> None:
         if not self._is_noted:
             self._database.set_meta(meta_names.REGROUPING, json.dumps(list(self._work)))
@@ -348,7 +343,7 @@ class Regrouping:
         address = self._addresses.learnable(row.url)
         if address is None:
             return
-        group = self._rules.apply(address).digest()
+        group = self._rules.apply(address).digest
         key = row.key or self._canonical.key(row.url)
         known = self._groups.get(group)
         if known is not None:
@@ -359,7 +354,7 @@ class Regrouping:
             visit = max(page.visit, page.seen_visit)
             if known is not None:
                 self._trial.meet_again(address, content, page, visit)
-                group = self._rules.apply(address).digest()  # another one if that revoked a rule
+                group = self._rules.apply(address).digest  # another one if that revoked a rule
             self._groups.note(group, host, key, content, visit)
             return
         self._groups.claim(group, host, key)

@@ -9,7 +9,6 @@ from crawler.frontier.order import host_number
 from crawler.pages.verdicts import NOT_HTML, SAME_TEMPLATE
 from crawler.storage.states import DONE, LEASED, UNFINISHED
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, PageContent, agreement
 from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
 from crawler.url_rules.learning.transforms import about
@@ -52,7 +51,7 @@ ORDER BY requests.id DESC LIMIT ?
 class _Page(NamedTuple):
     """A page at its address after the rules that hold."""
 
-    place: AddressInContext
+    place: Address
     content: PageContent
 
 
@@ -80,17 +79,17 @@ class History:
         first: dict[Address, _Page] = {}
         for page in pages:
             other = first.setdefault(hypothesis.applied(page.place), page)
-            if other.place.address == page.place.address:
+            if other.place == page.place:
                 continue  # they are one without it
             if agreement(other.content, page.content) is False:
-                changed = page if hypothesis.changes(page.place) else other
+                changed = other if hypothesis.applied(page.place) == page.place else page
                 example = CounterExample(page.content.page, other.content.page)
                 hypothesis.object(self._kind(hypothesis, changed.place), example)
                 return True
         return False
 
-    def _kind(self, hypothesis: Hypothesis, place: AddressInContext) -> Context:
-        pattern = self._state.learner.pattern_of(place.address)
+    def _kind(self, hypothesis: Hypothesis, place: Address) -> Context:
+        pattern = self._state.learner.pattern_of(place)
         return hypothesis.context.at(place, pattern, about(hypothesis.transform))
 
     def _pages(self, host: str) -> Iterator[_Page]:
@@ -109,6 +108,6 @@ class History:
                 kept = number_of(kept_url) if duplicate_of is None else duplicate_of
                 alike = similarity or 0.0
             yield _Page(
-                AddressInContext.of(state.rules.apply(address)),
+                state.rules.apply(address),
                 PageContent(words, kept, alike, page, links),
             )

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import RequestQueue
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
-    from crawler.storage.states import RuleStatus
     from crawler.url_rules.learning.address import Address
     from crawler.url_rules.learning.evidence import PageContent
     from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -119,10 +118,6 @@ class UrlRules:
         for _, transform in proposals:
             self.rules.known.name(transform, origin)
 
-    def let_go(self, proposal: Proposal, status: RuleStatus, reason: str) -> None:
-        """Revoke a rule that ended in another crawl of the fleet, if it holds here."""
-        self.trial.let_go(proposal, status, reason)
-
     def push(self, new: NewRequest) -> bool:
         """Queue a request, or note it as one that is skipped; return whether it is queued.
 
@@ -133,7 +128,8 @@ class UrlRules:
         """
         is_fixed, key, admitted = new.is_fixed, new.key, None
         if not is_fixed:
-            new = new._replace(priority=self._late.priority(new.url, new.priority))
+            late = self._late.priority(new.url, new.priority, is_given=not new.priority)
+            new = new._replace(priority=late)
         if key is not None:
             admitted = self._admission.admit(new.url, key, new.host, is_fixed=is_fixed)
         if not is_fixed and (not isinstance(admitted, Skip) or admitted.rule < 0):
@@ -183,11 +179,8 @@ class UrlRules:
         """Continue bringing the queue into agreement with the rules, if needed."""
         if self.regrouping.is_pending:
             self.regrouping.step()
-            self._note_regrouped()
-
-    def _note_regrouped(self) -> None:
-        if not self.regrouping.is_pending:
-            self._compared = _FIRST
+            if not self.regrouping.is_pending:
+                self._compared = _FIRST
 
     @property
     def is_comparing_depths(self) -> bool:
@@ -206,11 +199,10 @@ class UrlRules:
         return taken
 
     def regroup_all(self) -> bool:
-        if not self.regrouping.is_pending:
-            return False
-        self.regrouping.finish()
-        self._note_regrouped()
-        return True
+        was_pending = self.regrouping.is_pending
+        while self.regrouping.is_pending:
+            self.regroup_some()
+        return was_pending
 
     @property
     def is_validating(self) -> bool:
@@ -279,7 +271,7 @@ class UrlRules:
         number = host_number(address.hostname)
         if address.host in self.rules:
             self._admission.note_page(number)
-        self._state.groups.note(after_rules.digest(), number, row.key, content, self._state.visit)
+        self._state.groups.note(after_rules.digest, number, row.key, content, self._state.visit)
         return after_rules
 
     def _learn(
@@ -296,7 +288,7 @@ class UrlRules:
             return
         same_links, kept_canonical = self._kept_page(content.kept, row)
         believed = self._state.learner.observe(
-            row.canonical_url,
+            address,
             content,
             same_as=None if kept_url is None else self._state.canonical(kept_url),
             same_links=same_links,
@@ -314,10 +306,10 @@ class UrlRules:
             original=row.duplicate_of,
             is_first=is_first,
         )
-        is_better = before is not None and self.traps.cluster(after_rules).state == OPEN
+        cluster = self.traps.cluster(after_rules)
+        is_better = before is not None and cluster.state == OPEN
         if row.verdict in NOTED and is_first and not self._state.learner.policy.is_breadth_first:
-            cluster = self.traps.cluster(after_rules).name
-            is_better |= self._kinds.note(after_rules, cluster, is_new=row.verdict in KEPT)
+            is_better |= self._kinds.note(after_rules, cluster.name, is_new=row.verdict in KEPT)
         if is_better:
             self._late.note_better(host_number(after_rules.hostname))
         self._put_back(after_rules, before)
@@ -369,7 +361,7 @@ class UrlRules:
                 yield self._state.canonical(url)
 
     def _look_up(self, address: Address) -> PageContent | None:
-        known = self._state.groups.get(address.digest())
+        known = self._state.groups.get(address.digest)
         return None if known is None or known.visit != self._state.visit else known.content
 
     def _kept_page(self, page: int, row: PageRow) -> tuple[int | None, str | None]:
@@ -411,7 +403,7 @@ class Substitutes:
 
         Where none was skipped yet, the next one that is met is queued.
         """
-        group = self._rules.apply(address).digest()
+        group = self._rules.apply(address).digest
         self._groups.claim(group, host_number(address.hostname), key)
         self._groups.note_failure(group, self._state.visit)
         known = self._groups.get(group)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from crawler.url_rules.learning.address import Address
-    from crawler.url_rules.learning.context import AddressInContext, Context
+    from crawler.url_rules.learning.context import Context
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.learning.transforms import Transform
 
@@ -262,30 +262,30 @@ class LearnedRule:
         """Return whether it is another rule but for its exceptions."""
         return self.transform == transform and replace(self.context, apart_from=()) == context
 
-    def apply(self, place: AddressInContext) -> Address:
-        if not self.context.holds(place, about(self.transform)):
-            return place.address
-        return self.transform(place.address)
+    def apply(self, address: Address) -> Address:
+        if not self.context.holds(address, about(self.transform)):
+            return address
+        return self.transform(address)
 
-    def is_new_ground(self, place: AddressInContext, pattern: str) -> bool:
+    def is_new_ground(self, address: Address, pattern: str) -> bool:
         """Return whether it was never tried on such a path, or with such a value."""
         if len(self.patterns) < _MAX_PATTERNS and self.patterns.get(pattern, 0) < _TRIES:
             return True
         return any(
             len(seen) < _MAX_VALUES and value not in seen and is_one_of_few(value)
-            for value, seen in self._values(place)
+            for value, seen in self._values(address)
         )
 
-    def note_try(self, place: AddressInContext, pattern: str) -> None:
+    def note_try(self, address: Address, pattern: str) -> None:
         """Remember the path and the values of a trial."""
         if pattern in self.patterns or len(self.patterns) < _MAX_PATTERNS:
             self.patterns[pattern] = self.patterns.get(pattern, 0) + 1
-        for value, seen in self._values(place):
+        for value, seen in self._values(address):
             if len(seen) < _MAX_VALUES:
                 seen.add(value)
 
-    def _values(self, place: AddressInContext) -> Iterable[tuple[str, set[str]]]:
-        form = self.transform.varying(place.address)
+    def _values(self, address: Address) -> Iterable[tuple[str, set[str]]]:
+        form = self.transform.varying(address)
         self.values.extend(set() for _ in range(len(form) - len(self.values)))
         return zip(map(shown_value, form), self.values, strict=False)
 

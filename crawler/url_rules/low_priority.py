@@ -134,7 +134,7 @@ class KindYields:
         """
         kind = self._kinds.get(self._name(address, cluster))
         level = 0 if kind is None else kind.level
-        if not level or int.from_bytes(address.digest()[8:12]) % FLOOR_OF == 0:
+        if not level or int.from_bytes(address.digest[8:12]) % FLOOR_OF == 0:
             return 0
         return -_STEP * level
 
@@ -203,22 +203,17 @@ class LateRequests:
 
     def trapped(self, after_rules: Address) -> Skip | None:
         """Return the reason to give up a request whose cluster is closed; None where it is made."""
-        if after_rules.host not in self._traps:
-            return None
-        group = after_rules.digest()
-        cluster = self._traps.closed(after_rules, group)
-        return None if cluster is None else Skip(-cluster, group)
+        cluster = self._traps.closed(after_rules)
+        return None if cluster is None else Skip(-cluster, after_rules.digest)
 
-    def priority(self, url: str, wanted: int) -> int:
-        """Return the priority for a URL that is met: the lower, the fewer of its kind are new.
+    def priority(self, url: str, wanted: int, *, is_given: bool) -> int:
+        """Return the priority for a URL: the lower, the fewer of its kind are new.
 
         Args:
             url: The URL.
-            wanted: The priority with which it would be queued; unless it is 0, only traps lower it.
+            wanted: The priority with which it would be queued.
+            is_given: Whether that is the usual one, or was given here; any other only traps lower.
         """
-        return self._priority(url, wanted, is_given=wanted == 0)
-
-    def _priority(self, url: str, wanted: int, *, is_given: bool) -> int:
         address = self._addresses.parsed(url)
         if address is None or (address.host not in self._traps and address.host not in self._kinds):
             return wanted
@@ -261,7 +256,7 @@ class LateRequests:
         raised = [
             (number, priority)
             for number, url, before in late
-            if _is_given(before) and (priority := self._priority(url, 0, is_given=True)) > before
+            if _is_given(before) and (priority := self.priority(url, 0, is_given=True)) > before
         ]
         self._skipped.prioritise(host, raised)
         count += len(late)
@@ -302,16 +297,16 @@ class LateRequests:
         is_kept = queued.is_fixed and now > SLOW_PRIORITY  # it is made whatever was learned
         if now < queued.priority and not is_kept:
             return True
-        address = self._addresses.parsed(queued.url) if self._traps else None
-        if address is None or address.host not in self._traps:
-            return False
-        is_closed = self.trapped(self._addresses.after_rules(address)) is not None
-        return is_closed and not queued.is_fixed
+        is_free = queued.is_fixed or not self._traps
+        address = None if is_free else self._addresses.parsed(queued.url)
+        return (
+            address is not None and self.trapped(self._addresses.after_rules(address)) is not None
+        )
 
     def _now(self, queued: QueuedRequest) -> int:
         """Return the priority that a request is to have by now."""
         given = _is_given(queued.priority)
-        return self._priority(queued.url, queued.priority, is_given=given)
+        return self.priority(queued.url, queued.priority, is_given=given)
 
     def _pass_over(self, requests: list[QueuedRequest]) -> None:
         waiting: dict[tuple[int, int], list[int]] = {}

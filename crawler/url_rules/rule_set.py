@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.url_rules.learned_rule import weakest
-from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.transforms import (
     Compound,
     DropArguments,
@@ -226,15 +225,14 @@ class RuleSet:
         did: list[LearnedRule] = []
         for _ in range(_ROUNDS):
             before = address
-            place = AddressInContext.of(address)
             for rule in self._by_host.get(address.host, ()):
                 if rule.id in through:
                     continue
-                changed = rule.apply(place)
+                changed = rule.apply(address)
                 if changed is not address:
                     through.add(rule.id)
                     did.append(rule)
-                    address, place = changed, AddressInContext.of(changed)
+                    address = changed
             if address is before:
                 break
         return address, tuple(did)
@@ -258,7 +256,7 @@ class RuleSet:
         for earlier in self.of(address.host):
             if earlier is rule:
                 break
-            address = earlier.apply(AddressInContext.of(address))
+            address = earlier.apply(address)
         return address
 
     def blamed(self, one: Address, other: Address) -> LearnedRule | None:
@@ -289,11 +287,10 @@ class RuleSet:
         """
         if one == other or self.apply(one) != self.apply(other):
             return []
-        places = [AddressInContext.of(one), AddressInContext.of(other)]
         return self.needed(one, other) or [
             rule
             for rule in self._of_both(one, other)
-            if any(rule.apply(place) != place.address for place in places)
+            if any(rule.apply(address) != address for address in (one, other))
         ]
 
     def form(self, address: Address) -> Form:

@@ -12,7 +12,6 @@ from crawler.storage.states import COVERED, FORGOTTEN, REVOKED, RuleStatus
 from crawler.url_rules.backtest import History
 from crawler.url_rules.learned_rule import LearnedRule, gained, overlap, proved, shown_value
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import AddressInContext, Context
 from crawler.url_rules.learning.evidence import CounterExample, agreement
 from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
 from crawler.url_rules.learning.transforms import Compound, about, is_open, parts
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from crawler.pages.page_row import PageRow
     from crawler.url_rules.learned_rule import Form, Part
+    from crawler.url_rules.learning.context import Context
     from crawler.url_rules.learning.evidence import Evidence, PageContent
     from crawler.url_rules.learning.hypothesis import Hypothesis, Refuted, RulePart
     from crawler.url_rules.learning.proposals import Proposal
@@ -184,7 +184,7 @@ class RuleTrial:
 
     def _met(self, address: Address, content: PageContent, row: PageRow, visit: int) -> _Met | None:
         """Return the page that is known under the same address, if the two can be compared."""
-        known = self._state.groups.get(self._rules.apply(address).digest())
+        known = self._state.groups.get(self._rules.apply(address).digest)
         if known is None or known.content is None or known.content.page == row.id:
             return None
         if known.visit != visit:  # it may have changed since
@@ -229,11 +229,11 @@ class RuleTrial:
         form, first = self._rules.form(address), self._rules.form(other)
         if form == first or after_rules != self._rules.apply(other):
             return
-        known = self._state.groups.get(after_rules.digest())
+        known = self._state.groups.get(after_rules.digest)
         fetched = set() if known is None else {first, *forms_of(known.tested)}
         if known is None or form in fetched:
             return
-        self._state.groups.note_tested(after_rules.digest(), {form, *fetched})
+        self._state.groups.note_tested(after_rules.digest, {form, *fetched})
         self._note_proved(gained(form, fetched) - proved(fetched), page)
 
     def _note_proved(self, parts: Iterable[Part], page: int | None) -> None:
@@ -274,7 +274,7 @@ class RuleTrial:
     def _ask_each_form(self, address: Address) -> None:
         """Fetch a page in every form: one of several rules is wrong about it, or all are."""
         forms: dict[Form | None, tuple[int, int]] = {}
-        for host, number, url in self._state.skipped.of_group(self._rules.apply(address).digest()):
+        for host, number, url in self._state.skipped.of_group(self._rules.apply(address).digest):
             other = self._state.addresses.learnable(url)
             form = None if other is None else self._rules.form(other)
             forms.setdefault(form, (host, number))
@@ -295,7 +295,7 @@ class RuleTrial:
         ]
 
     def _may_speak_of(self, rule: LearnedRule, address: Address) -> bool:
-        place = AddressInContext.of(self._rules.seen_by(rule, address))
+        place = self._rules.seen_by(rule, address)
         return replace(rule.context, where=None).holds(place, about(rule.transform))
 
     def _object(
@@ -323,8 +323,8 @@ class RuleTrial:
 
     def _cluster(self, rule: LearnedRule, address: Address) -> Context:
         """Return the kind of page that an address is, for a rule."""
-        place = AddressInContext.of(self._rules.seen_by(rule, address))
-        pattern = self._learner.pattern_of(place.address)
+        place = self._rules.seen_by(rule, address)
+        pattern = self._learner.pattern_of(place)
         return rule.context.at(place, pattern, about(rule.transform))
 
     def let_go(self, proposal: Proposal, status: RuleStatus, reason: str) -> None:

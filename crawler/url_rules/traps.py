@@ -250,7 +250,7 @@ class UrlTraps:
 
     def __contains__(self, host: object) -> bool:
         """Return whether a host has any cluster that is not open."""
-        return isinstance(host, str) and self._names.host(host) in self._hosts
+        return bool(self._hosts) and isinstance(host, str) and self._names.host(host) in self._hosts
 
     def cluster(self, address: Address) -> UrlCluster:
         """Return the cluster of an address, after the learned rules."""
@@ -351,14 +351,13 @@ class UrlTraps:
             cluster.note_met(depth)
             self._changed[cluster.id] = cluster
 
-    def closed(self, address: Address, group: bytes) -> int | None:
+    def closed(self, address: Address) -> int | None:
         """Return the number of the closed cluster for which an address is not fetched, or None."""
         if address.host not in self:
             return None
-        cluster = self.cluster(address)
-        if cluster.state != CLOSED or cluster.is_tried(int.from_bytes(group[4:8]), self._budget):
-            return None
-        return cluster.id
+        cluster, number = self.cluster(address), int.from_bytes(address.digest[4:8])
+        is_fetched = cluster.state != CLOSED or cluster.is_tried(number, self._budget)
+        return None if is_fetched else cluster.id
 
     def priority(self, address: Address, wanted: int) -> int:
         """Return the priority with which an address is queued."""

@@ -188,14 +188,22 @@ def content_of(row: PageRow, kept_url: str | None = None) -> PageContent | None:
         row: The page.
         kept_url: URL of the page that it repeats, the key of one that another crawl has.
     """
-    if is_file(row):
-        return None if not row.body_bytes else _content(row, kept_url, row.payload_digest, None)
-    if row.words_digest is None or (row.text is None and row.verdict not in DUPLICATES):
+    of_file, digest = is_file(row), None
+    if of_file:
+        digest = row.payload_digest if row.body_bytes else None
+    elif row.words_digest is not None and (row.text is not None or row.verdict in DUPLICATES):
+        # The words of a lamp of red with a shade of blue are those of a blue lamp with a red shade.
+        by_words = row.words and row.verdict != SAME_TEMPLATE
+        digest = row.words_digest if by_words else row.text_digest
+    if digest is None:
         return None
-    # The words of a lamp of red with a shade of blue are those of a blue lamp with a red shade.
-    by_words = row.words and row.verdict != SAME_TEMPLATE
-    digest = row.words_digest if by_words else row.text_digest
-    return _content(row, kept_url, digest, row.links)
+    links = None if of_file else row.links
+    unread = UNREAD if is_unread(row) or is_told_by_url(row.reason) else None
+    if row.verdict not in DUPLICATES:
+        return PageContent(digest, row.id, unread or 1.0, row.id, links, is_file=of_file)
+    kept = number_of(kept_url or "") if row.duplicate_of is None else row.duplicate_of
+    similarity = unread or row.similarity or 0.0
+    return PageContent(digest, kept, similarity, row.id, links, is_file=of_file)
 
 
 def number_of(url: str) -> int:
@@ -217,16 +225,3 @@ def is_unread(row: PageRow) -> bool:
 def is_told_by_url(reason: Stored | None) -> bool:
     """Return whether a page is kept at each of its URLs, so that it says nothing about them."""
     return reason is not None and not TOLD_BY_URL.isdisjoint(codes(reason))
-
-
-def _content(
-    row: PageRow, kept_url: str | None, digest: bytes | None, links: int | None
-) -> PageContent | None:
-    if digest is None:
-        return None
-    unread = UNREAD if is_unread(row) or is_told_by_url(row.reason) else None
-    if row.verdict not in DUPLICATES:
-        return PageContent(digest, row.id, unread or 1.0, row.id, links, is_file=is_file(row))
-    kept = number_of(kept_url or "") if row.duplicate_of is None else row.duplicate_of
-    similarity = unread or row.similarity or 0.0
-    return PageContent(digest, kept, similarity, row.id, links, is_file=is_file(row))

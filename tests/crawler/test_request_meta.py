@@ -16,6 +16,7 @@ from crawler.request_meta import (
     WAITED,
     depth_of,
     for_another_spelling,
+    host_in,
 )
 
 if TYPE_CHECKING:
@@ -119,3 +120,16 @@ def test_another_spelling_has_no_trace_of_the_download() -> None:
 )
 def test_depth_of_a_request(depth: object, expected: int) -> None:
     assert depth_of(Request("http://h.org/", meta={"depth": depth}).meta) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://Site.test:8080/a", "site.test"),
+        ("https://user:word@site.test/", "site.test"),
+        ("http://[::1]:6800/", "::1"),
+        ("about:blank", ""),
+    ],
+)
+def test_a_host_is_in_small_letters_and_without_its_port(url: str, host: str) -> None:
+    assert host_in(url) == host

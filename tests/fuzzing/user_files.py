@@ -10,7 +10,6 @@ from crawler.console.profile import read_configuration
 from crawler.lab.labels import LabelError, export_labels, read_label_file
 from crawler.maintenance.verify.verification import FeedError, feed_urls
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.rule_files import (
     RuleFileError,
     discarder_text,
@@ -56,7 +55,7 @@ def _rules(path: Path) -> None:
     discarder_text(rules)
     address = Address.parse(_URL)
     for context, transform in rules:
-        context.holds(AddressInContext.of(address))
+        context.holds(address)
         transform(address)
         transform.varying(address)
         str(context), str(transform)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import NamedTuple
 
 import xxhash
@@ -16,7 +17,14 @@ _MAX_DEPTH = 12
 _NO_NAMES: frozenset[str] = frozenset()
 
 
-class Address(NamedTuple):
+class _Parts(NamedTuple):
+    scheme: str
+    host: str
+    segments: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+
+
+class Address(_Parts):
     """The parts of a canonical URL; two URLs with the same parts are one page.
 
     ``/a/`` has the segments ``a`` and an empty one, ``/`` only an empty one.
@@ -24,12 +32,9 @@ class Address(NamedTuple):
     ``;`` separates like ``&`` where the whole query can be read so. Arguments of a segment, as in
     ``/a/5;view=all``, come first, under names that begin with ``;``; the segment, ``5;view=``,
     keeps their names.
-    """
 
-    scheme: str
-    host: str
-    segments: tuple[str, ...]
-    arguments: tuple[Argument, ...]
+    What is asked of an address is computed once: every rule and hypothesis of its host asks it.
+    """
 
     @classmethod
     def parse(cls, url: str) -> Address:
@@ -44,31 +49,34 @@ class Address(NamedTuple):
             arguments = (*found, *arguments)
         return cls(scheme, host, segments, arguments)
 
-    @property
+    @cached_property
     def hostname(self) -> str:
         """The host without its port, and without the brackets around an IPv6 address."""
         name = self.host.rpartition(":")[0] if _PORT.search(self.host) else self.host
         return name.strip("[]")
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         return frozenset([name for name, _ in self.arguments]) if self.arguments else _NO_NAMES
 
-    @property
+    @cached_property
+    def path(self) -> str:
+        return "/" + "/".join(self.segments)
+
+    @cached_property
     def text(self) -> str:
         """Path and arguments, without the first slash: addresses of a host differ where it does."""
-        if not self.arguments:
-            return "/".join(self.segments)
-        arguments = (f"\n{n}" if v is None else f"\n{n}\t{v}" for n, v in self.arguments)
-        return "/".join(self.segments) + "".join(arguments)
+        arguments = [f"\n{n}" if v is None else f"\n{n}\t{v}" for n, v in self.arguments]
+        return self.path[1:] + "".join(arguments)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The key of the address in the tables: its xxh3-128, 16 bytes."""
+        return xxhash.xxh3_128_digest(repr(tuple(self)).encode("utf-8", "surrogatepass"))
 
     def values(self, name: str) -> tuple[str | None, ...]:
         """Return every value of an argument, in the order of the URL."""
         return tuple([value for other, value in self.arguments if other == name])
-
-    def digest(self) -> bytes:
-        """Return the key of the address in the tables: its xxh3-128, 16 bytes."""
-        return xxhash.xxh3_128_digest(repr(tuple(self)).encode("utf-8", "surrogatepass"))
 
     def __str__(self) -> str:
         left = list(self.arguments)
@@ -76,7 +84,7 @@ class Address(NamedTuple):
         query = "&".join(n if v is None else f"{n}={v}" for n, v in left)
         return f"{self.scheme}://{self.host}/{path}" + (f"?{query}" if query else "")
 
-    @property
+    @cached_property
     def is_learnable(self) -> bool:
         """Whether the address has few enough parts to look at all of them."""
         return len(self.segments) <= _MAX_DEPTH and len(self.arguments) <= _MAX_DEPTH

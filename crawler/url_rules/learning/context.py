@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crawler.urls.path_patterns import fits
 
 if TYPE_CHECKING:
     from crawler.url_rules.learning.address import Address
-
-
-class AddressInContext(NamedTuple):
-    """An address with the parts that contexts compare, computed once."""
-
-    address: Address
-    path: str
-    names: frozenset[str]
-    text: str
-
-    @classmethod
-    def of(cls, address: Address) -> AddressInContext:
-        return cls(address, "/" + "/".join(address.segments), address.names, address.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +30,28 @@ class Context:
     where: tuple[str, str] | None = None
     apart_from: tuple[Context, ...] = ()
 
-    def holds(self, place: AddressInContext, about: tuple[str, ...] = ()) -> bool:
+    def holds(self, address: Address, about: tuple[str, ...] = ()) -> bool:
         """Return whether the context includes an address.
 
         Args:
-            place: The address.
+            address: The address.
             about: The names of the arguments that the rule is about.
         """
-        if place.address.host != self.host:
+        if address.host != self.host:
             return False
-        if self.pattern is not None and not fits(self.pattern, place.path):
+        if self.pattern is not None and not fits(self.pattern, address.path):
             return False
-        if self.where is not None and self.where not in place.address.arguments:
+        if self.where is not None and self.where not in address.arguments:
             return False
-        if self.beside is not None and place.names.difference(about) != self.beside:
+        if self.beside is not None and address.names.difference(about) != self.beside:
             return False
         if not self.apart_from:
             return True
-        return not any(other.holds(place, about) for other in self.apart_from)
+        return not any(other.holds(address, about) for other in self.apart_from)
 
-    def at(self, place: AddressInContext, pattern: str, about: tuple[str, ...]) -> Context:
+    def at(self, address: Address, pattern: str, about: tuple[str, ...]) -> Context:
         """Return the narrow context of an address: its kind of path beside its other arguments."""
-        return Context(self.host, pattern, place.names.difference(about))
+        return Context(self.host, pattern, address.names.difference(about))
 
     def apart(self, other: Context) -> Context:
         return replace(self, apart_from=(*self.apart_from, other))

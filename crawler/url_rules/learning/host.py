@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from crawler.url_rules.learning.canonicals import UntrustedHost
-    from crawler.url_rules.learning.context import AddressInContext
     from crawler.url_rules.learning.evidence import PageContent
     from crawler.url_rules.learning.hypothesis import Hypothesis, Observation, Refuted
     from crawler.url_rules.learning.proposals import Proposal
@@ -51,9 +50,9 @@ class LearnedHost:
     canonicals: Canonicals | None = field(default_factory=Canonicals)
     has_hopeless: bool = False
 
-    def proposed(self, seen: Observation, other: AddressInContext) -> Iterator[Proposal]:
+    def proposed(self, seen: Observation, other: Address) -> Iterator[Proposal]:
         """Yield the rules by which two addresses would be one, but those never to be believed."""
-        if self.versions.tell_apart(seen.place.address, other.address):
+        if self.versions.tell_apart(seen.place, other):
             return
         across = self.across_domains
         for proposal in propose(seen.place, other, seen.pattern, across_domains=across):
@@ -142,7 +141,7 @@ class LearnedHost:
         changed, keys, pages = set(), set(), list(self.window)
         for place, seen in enumerate(pages):
             if shapes is None or shapes.fullmatch(seen.place.text):
-                address = seen.place.address
+                address = seen.place
                 target = transform(address)
                 if target is not address:
                     changed.add(place)

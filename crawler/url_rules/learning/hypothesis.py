@@ -32,7 +32,7 @@ from crawler.url_rules.learning.versions import takes_names
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from crawler.url_rules.learning.context import AddressInContext, Context
+    from crawler.url_rules.learning.context import Context
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.learning.transforms import Transform
 
@@ -91,7 +91,7 @@ class Observation(NamedTuple):
     """
 
     raw: Address
-    place: AddressInContext
+    place: Address
     pattern: str
     content: PageContent
     key: int
@@ -123,6 +123,7 @@ class Hypothesis:
             another one for it; None: of any page. All others need not be shown to it: a host has
             a hundred hypotheses, and most pages have the shapes of none.
         about: The names of the arguments that it is about.
+        is_open: Whether it applies to values never seen.
     """
 
     context: Context
@@ -131,10 +132,11 @@ class Hypothesis:
     refuted: CounterExample | None = None
     shapes: re.Pattern[str] | None = field(init=False, default=None, repr=False)
     about: tuple[str, ...] = field(init=False, default=(), repr=False)
+    is_open: bool = field(init=False, default=False, repr=False)
 
     def __post_init__(self) -> None:
         transform = self.transform
-        self.about = about(transform)
+        self.about, self.is_open = about(transform), is_open(transform)
         if isinstance(transform, Rewrite):
             shapes = [transform.source.expression]
             shapes += [] if transform.is_open else [transform.target.expression]
@@ -146,33 +148,28 @@ class Hypothesis:
         With a ``lookup``, a page that the rule does not change is remembered there only: it is
         found again when another one comes that the rule takes for it.
         """
-        address = seen.place.address
-        target = self.transform(address)
-        is_same = target is address
+        target = self.transform(seen.place)
+        is_same = target is seen.place
         if is_same and lookup is not None and not self.evidence.holds(seen.key):
             return False
         if not self._speaks_of(seen):
             return False
         sight = self._sight(seen)
-        first = self.evidence.first_of(seen.key if is_same else hash(target), sight)
+        key = seen.key if is_same else hash(target)
+        first = self.evidence.first_of(key, sight)
         news = first is not None and self._judge(first, sight, seen)
-        if lookup is not None and not is_same:
-            news |= self._look_up(seen, target, lookup)
+        # The page at the address that counts instead, if that was ever fetched.
+        found = None if lookup is None or is_same else lookup(target)
+        # What was news may have taken this kind of page out of the rule.
+        if found is not None and (not news or self._speaks_of(seen)):
+            news |= self._judge(Sight(self.transform.varying(target), key, found), sight, seen)
         return news
-
-    def _look_up(self, seen: Observation, target: Address, lookup: Lookup) -> bool:
-        """Compare with the page at the address that counts instead, if that was ever fetched."""
-        found = lookup(target)
-        if found is None or not self._speaks_of(seen):
-            return False
-        there = Sight(self.transform.varying(target), hash(target), found)
-        return self._judge(there, self._sight(seen), seen)
 
     def compare(self, one: Observation, other: Observation) -> bool:
         """Take two addresses of one page into account; return whether that was news."""
         if not (self._speaks_of(one) and self._speaks_of(other)):
             return False
-        if self.transform(one.place.address) != self.transform(other.place.address):
+        if self.transform(one.place) != self.transform(other.place):
             return False
         return self._judge(self._sight(one), self._sight(other), other)
 
@@ -210,13 +207,10 @@ class Hypothesis:
             return self.transform.host, self.transform.new_host
         return (self.context.host,)
 
-    def applied(self, place: AddressInContext) -> Address:
+    def applied(self, address: Address) -> Address:
         """Return the address after the rule, given one after the rules that hold."""
-        holds = self.context.holds(place, self.about)
-        return self.transform(place.address) if holds else place.address
-
-    def changes(self, place: AddressInContext) -> bool:
-        return self.applied(place) != place.address
+        holds = self.context.holds(address, self.about)
+        return self.transform(address) if holds else address
 
     def _agree(self, one: Sight, other: Sight, cluster: str) -> bool:
         texts = self.evidence.texts
@@ -232,16 +226,16 @@ class Hypothesis:
             one, other = other, one
         self.evidence.count_links(one, other, is_pair=is_pair)
 
-    def needs_not(self, place: AddressInContext) -> bool:
+    def needs_not(self, address: Address) -> bool:
         """Return whether a page can wait, since it would not prove a promising rule any more."""
         evidence = self.evidence
         if self.refuted is not None or len(evidence.contents) < _PROMISING:
             return False
-        if not self.context.holds(place, self.about):
+        if not self.context.holds(address, self.about):
             return False
-        if is_open(self.transform) and not self._has_enough_values:
+        if self.is_open and not self._has_enough_values:
             return False
-        return evidence.has_counted(hash(self.transform(place.address)))
+        return evidence.has_counted(hash(self.transform(address)))
 
     def parts(self) -> Iterator[RulePart]:
         """Yield the rules as which it holds, each with the values that were met of it.
@@ -279,7 +273,7 @@ class Hypothesis:
     def _loses_links(self) -> bool:
         """Whether pages that are skipped may have links that the others do not have."""
         poor_source, poor_target = self.evidence.poor
-        if isinstance(self.transform, Pairing) and not is_open(self.transform):
+        if isinstance(self.transform, Pairing) and not self.is_open:
             return bool(poor_source and poor_target) and self._is_often(
                 min(poor_source, poor_target)
             )
@@ -289,7 +283,7 @@ class Hypothesis:
         # A shape is matched against the address after the other rules, which drop what hides it.
         # So is an order: raw paths also differ in what those rules drop.
         is_after_rules = isinstance(self.transform, Rewrite | SortSegments)
-        form = self.transform.varying(seen.place.address if is_after_rules else seen.raw)
+        form = self.transform.varying(seen.place if is_after_rules else seen.raw)
         return Sight(form, seen.key, seen.content, seen.named)
 
     def _speaks_of(self, seen: Observation) -> bool:
@@ -298,7 +292,7 @@ class Hypothesis:
     def _spans(self, seen: Observation) -> bool:
         """Return whether the rule takes another host for the host of this page."""
         transform = self.transform
-        return isinstance(transform, ReplaceHost) and transform.new_host == seen.place.address.host
+        return isinstance(transform, ReplaceHost) and transform.new_host == seen.place.host
 
     def _positives(self, *, has_head_start: bool) -> int:
         """Return the texts that support it; for a whole host, at most twice those that are pages.
@@ -330,7 +324,7 @@ class Hypothesis:
         positives = self._positives(has_head_start=has_head_start)
         if positives < _MIN_TEXTS or lower_bound(weight * positives) < policy.confidence:
             return False
-        return not is_open(self.transform) or self._has_enough_values
+        return not self.is_open or self._has_enough_values
 
     @property
     def _has_enough_values(self) -> bool:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.canonicals import NOTHING, Declared, UntrustedHost
-from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.evidence import CounterExample, Evidence, PageContent, agreement
 from crawler.url_rules.learning.host import WINDOW, LearnedHost
 from crawler.url_rules.learning.hypothesis import (
@@ -69,7 +68,7 @@ class RuleLearner:
 
     def observe(
         self,
-        url: str,
+        address: Address,
         content: PageContent,
         *,
         same_as: str | None = None,
@@ -80,7 +79,7 @@ class RuleLearner:
         """Take a page into account.
 
         Args:
-            url: Its canonical URL.
+            address: Its address, of a canonical URL.
             content: Its content.
             same_as: Canonical URL of the page that it repeats.
             same_links: Number of links of that page that are followed, if known.
@@ -94,7 +93,6 @@ class RuleLearner:
 
         Complexity: O(hypotheses of the host), about a microsecond each, and a lookup for some.
         """
-        address = Address.parse(url)
         if not address.is_learnable:
             return []
         host = self._host(address.host)
@@ -113,8 +111,8 @@ class RuleLearner:
         aliases = declared.aliases(with_canonical=host.canonicals is not None)
         for other in map(Address.parse, aliases):
             if other.is_learnable:
-                self._try_all(host, seen, AddressInContext.of(self._rules.apply(other)))
-        self._try_some(host, seen, None if original is None else original.place.address)
+                self._try_all(host, seen, self._rules.apply(other))
+        self._try_some(host, seen, None if original is None else original.place)
         host.remember(seen)
         news |= self._observe(host, seen, lookup)
         return self._believed(host) if news else []
@@ -173,11 +171,10 @@ class RuleLearner:
         host = self._hosts.get(address.host)
         if host is None or not host.hypotheses:
             return False
-        place = AddressInContext.of(address)
         return any(
-            hypothesis.needs_not(place)
+            hypothesis.needs_not(address)
             for hypothesis in host.hypotheses.values()
-            if (shapes := hypothesis.shapes) is None or shapes.fullmatch(place.text)
+            if (shapes := hypothesis.shapes) is None or shapes.fullmatch(address.text)
         )
 
     def pattern_of(self, address: Address) -> str:
@@ -206,8 +203,8 @@ class RuleLearner:
         content: PageContent,
         canonical: Address | None,
     ) -> Observation:
-        place = AddressInContext.of(self._rules.apply(address))
-        pattern, key = host.patterns(place.address.segments), hash(place.address)
+        place = self._rules.apply(address)
+        pattern, key = host.patterns(place.segments), hash(place)
         named = key if canonical == address else None
         if canonical is not None and named is None:
             named = hash(self._rules.apply(canonical))
@@ -216,18 +213,18 @@ class RuleLearner:
     def _proposals(
         self, host: LearnedHost, seen: Observation, tried: Address | None
     ) -> Iterator[Proposal]:
-        apart_from = (seen.place.address, tried)
+        apart_from = (seen.place, tried)
         same = [
             other
             for other in reversed(host.alike.get(seen.content.kept, ()))
-            if agreement(other.content, seen.content) and other.place.address not in apart_from
+            if agreement(other.content, seen.content) and other.place not in apart_from
         ]
         for other in same[:_MAX_PAIRS]:
             for proposal in host.proposed(seen, other.place):
                 if proposal not in host.hypotheses and proposal not in host.refuted:
                     yield proposal
 
-    def _try_all(self, host: LearnedHost, seen: Observation, other: AddressInContext) -> None:
+    def _try_all(self, host: LearnedHost, seen: Observation, other: Address) -> None:
         for proposal in host.proposed(seen, other):
             self._try(host, proposal)
 

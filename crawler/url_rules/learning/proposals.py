@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from crawler.url_rules.learning.context import AddressInContext, Context
+from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.template import (
     STARRED,
     are_names,
@@ -41,30 +41,29 @@ _SMALL = re.compile(r"[A-Za-z_-]{1,16}|[0-9]{1,2}")
 
 
 def propose(
-    one: AddressInContext, other: AddressInContext, pattern: str, *, across_domains: bool = False
+    a: Address, b: Address, pattern: str, *, across_domains: bool = False
 ) -> Iterator[Proposal]:
     """Yield every rule by which two addresses of the same page would be one.
 
     Args:
-        one: An address.
-        other: Another one.
+        a: An address.
+        b: Another one.
         pattern: Path pattern of the first.
         across_domains: Whether their hosts may be of two registered domains.
 
     Complexity: bounded by the number of arguments and segments, at most some dozens.
     """
-    a, b = one.address, other.address
     if (a.scheme, a.host) != (b.scheme, b.host):
         if across_domains or _are_of_one_domain(a, b):
             yield from _hosts(a, b)
     elif a.segments == b.segments:
-        yield from _arguments(one, other, pattern)
+        yield from _arguments(a, b, pattern)
     else:
         if a.arguments == b.arguments:
             # A stretch that occurs in both, as of /a//b, is replaced in both.
             yield from (found for found in _paths(a, b) if found[1](a) == found[1](b))
         else:
-            yield from _compounds(one, other, pattern)
+            yield from _compounds(a, b, pattern)
         yield from _rewritings(a, b)
 
 
@@ -78,20 +77,18 @@ def _hosts(a: Address, b: Address) -> Iterator[Proposal]:
         yield Context(a.host), ReplaceHost(a.scheme, a.host, b.scheme, b.host)
 
 
-def _differing(one: AddressInContext, other: AddressInContext) -> tuple[str, ...]:
+def _differing(a: Address, b: Address) -> tuple[str, ...]:
     """Return the names of the arguments in which two addresses differ; none of too many."""
-    a, b = one.address, other.address
-    names = tuple(sorted(n for n in one.names | other.names if a.values(n) != b.values(n)))
+    names = tuple(sorted(n for n in a.names | b.names if a.values(n) != b.values(n)))
     return names if len(names) <= _MAX_DIFFERENCES else ()
 
 
-def _arguments(one: AddressInContext, other: AddressInContext, pattern: str) -> Iterator[Proposal]:
-    a, b = one.address, other.address
-    names = _differing(one, other)
+def _arguments(a: Address, b: Address, pattern: str) -> Iterator[Proposal]:
+    names = _differing(a, b)
     if not names:
         return
     for some in dict.fromkeys([*((name,) for name in names), names]):
-        for context in _contexts(one, other, some, pattern):
+        for context in _contexts(a, b, some, pattern):
             yield context, DropArguments(some)
     for name in names:
         old, new = sorted((a.values(name), b.values(name)), key=_size, reverse=True)
@@ -110,16 +107,16 @@ def _is_small(value: str | None) -> bool:
 
 
 def _contexts(
-    one: AddressInContext, other: AddressInContext, about: tuple[str, ...], pattern: str
+    one: Address, other: Address, about: tuple[str, ...], pattern: str
 ) -> Iterator[Context]:
     """Yield contexts from the whole host to this very shape of address."""
-    host = one.address.host
+    host = one.host
     yield Context(host)
     yield Context(host, pattern)
     beside = one.names.difference(about)
     if beside == other.names.difference(about):
         yield Context(host, pattern, beside=beside)
-    for name, value in one.address.arguments:
+    for name, value in one.arguments:
         if name in beside and value is not None and _WORD.fullmatch(value):
             yield Context(host, pattern, where=(name, value))
             yield Context(host, pattern, beside=beside, where=(name, value))
@@ -186,13 +183,12 @@ def _varying_segments(
         yield context, ReplaceSegments(False, start, (old[0], ANYTHING), ())
 
 
-def _compounds(one: AddressInContext, other: AddressInContext, pattern: str) -> Iterator[Proposal]:
+def _compounds(a: Address, b: Address, pattern: str) -> Iterator[Proposal]:
     """Yield rules for an id in the path and arguments that both differ, as a session and a source.
 
     The path keeps its length, so that the kinds of path are the same for both rules.
     """
-    a, b = one.address, other.address
-    names, (start, end) = _differing(one, other), _common(a.segments, b.segments)
+    names, (start, end) = _differing(a, b), _common(a.segments, b.segments)
     old, new = (address.segments[start : len(address.segments) - end] for address in (a, b))
     if not names or len(old) != 1 or len(new) != 1:
         return

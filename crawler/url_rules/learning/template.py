@@ -36,7 +36,7 @@ class Template:
     def _parts(self) -> tuple[Part | None, ...]:
         return (*self.segments, *(part for _, part in self.arguments))
 
-    @property
+    @cached_property
     def is_open(self) -> bool:
         """Whether some of its texts may be anything."""
         return any(ANY_TEXT in part for part in self._parts if part)
@@ -47,13 +47,15 @@ class Template:
         The texts that may be anything come under the numbers -1, -2 and so on.
         """
         found = self._shape.fullmatch(address.text)
-        if found is None:
-            return None
-        return {_number(name): value for name, value in found.groupdict().items()}
+        return None if found is None else dict(zip(self._numbers, found.groups(), strict=True))
 
     @cached_property
     def _shape(self) -> re.Pattern[str]:
         return re.compile(self._written(set()))
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        return list(map(_number, self._shape.groupindex))
 
     @property
     def expression(self) -> str:
@@ -76,7 +78,7 @@ class Template:
         """Return an address of this shape, at the host of another."""
 
         def text(part: Part) -> str:
-            return "".join(variables[p] if isinstance(p, int) else p or "" for p in part)
+            return "".join([variables[p] if isinstance(p, int) else p or "" for p in part])
 
         segments = tuple(map(text, self.segments))
         arguments = tuple((n, None if part is None else text(part)) for n, part in self.arguments)

@@ -120,7 +120,7 @@ def test_a_rule_that_was_covered_counts_for_no_mistake(redis_url: str, jobs: lis
         jobs[0].url_rules.take([RULE], "learned")
         await pass_on(news)
         assert isinstance(jobs[0].url_rules, UrlRules)
-        jobs[0].url_rules.let_go(RULE, COVERED, "covered by rule 7")
+        jobs[0].url_rules.trial.let_go(RULE, COVERED, "covered by rule 7")
         await pass_on(news)
         assert held(jobs[1]) == set()
         assert isinstance(jobs[1].url_rules, UrlRules)

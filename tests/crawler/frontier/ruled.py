@@ -100,7 +100,7 @@ class RuledCrawl:
         self.rules.regrouping.step()
         leased = self.queue.lease(lambda _: 0)
         if leased is None and self.rules.regrouping.is_pending:
-            self.rules.regrouping.finish()
+            self.rules.regroup_all()
             leased = self.queue.lease(lambda _: 0)
         return leased
 
@@ -181,7 +181,7 @@ class RuledCrawl:
 
     def group(self, url: str) -> bytes:
         """The digest of an address after today's rules."""
-        return self.rules.rules.apply(Address.parse(self.canonical(url))).digest()
+        return self.rules.rules.apply(Address.parse(self.canonical(url))).digest
 
     def said(self) -> set[str]:
         """What the pages said that were fetched."""

@@ -54,7 +54,7 @@ def test_what_a_rule_skipped_of_another_host_is_found_again(tmp_path: Path) -> N
     crawl = RuledCrawl(tmp_path, by_id)
     wrong = (Context(NAME), DropArguments(("id",)))
     crawl.take((Context(ALIAS), ReplaceHost("http", ALIAS, "http", NAME)), wrong)
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     crawl.admit(f"{SOMEWHERE}/page?id=0")
     for number in range(1, 9):
         crawl.admit(f"http://{ALIAS}/page?id={number}", host=host_number(ALIAS))

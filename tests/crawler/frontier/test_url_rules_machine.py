@@ -105,7 +105,7 @@ class RulesMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "crawl"):
             self.crawl.examine()
-            self.crawl.rules.regrouping.finish()
+            self.crawl.rules.regroup_all()
             self.crawl.examine()
             self.check()
             self.crawl.close()

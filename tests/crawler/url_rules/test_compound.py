@@ -127,7 +127,7 @@ def test_what_was_revoked_is_not_believed_as_a_part_of_two(
 ) -> None:
     crawl = RuledCrawl(tmp_path, shown)
     crawl.take((Context(NAME), wrong))
-    crawl.rules.let_go((Context(NAME), wrong), REVOKED, "it is wrong elsewhere")
+    crawl.rules.trial.let_go((Context(NAME), wrong), REVOKED, "it is wrong elsewhere")
     crawl.admit_all(page_urls(range(PAGES)))
     crawl.drain()
     assert (Context(NAME), wrong) not in [(r.context, r.transform) for r in crawl.rules.rules]

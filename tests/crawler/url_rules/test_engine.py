@@ -191,7 +191,7 @@ class TestNoPage:
         while any(argument(url, "sid") != "s0" for url in crawl.fetched) is False:
             assert crawl.step()
         crawl.rules.take([(Context(NAME), DropArguments(("nothing",)))], "another file")
-        crawl.rules.regrouping.finish()
+        crawl.rules.regroup_all()
         crawl.drain()
         assert crawl.said() == {f"page {number}" for number in range(5)}
 

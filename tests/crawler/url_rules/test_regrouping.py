@@ -41,7 +41,7 @@ def test_of_what_waits_one_an_address_goes_on_waiting(tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     crawl.admit_all(urls(range(20), range(3)))
     crawl.take(SID)
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     assert (count(crawl, WAITING), count(crawl, SKIPPED), len(crawl.queue)) == (20, 40, 20)
     crawl.drain()
     assert len(crawl.fetched) == 20
@@ -53,7 +53,7 @@ def test_what_was_fetched_stands_for_what_waits(tmp_path: Path) -> None:
     crawl.drain()
     crawl.admit_all(urls(range(20), range(1, 3)))
     crawl.take(SID)
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     crawl.drain()
     assert (count(crawl, DONE), count(crawl, SKIPPED)) == (20, 40)
 
@@ -65,7 +65,7 @@ def test_what_is_met_before_the_pages_are_claimed_does_not_stand_for_them(tmp_pa
     crawl.take(SID)
     crawl.admit_all(urls(range(20), range(1, 3)))
     assert count(crawl, WAITING) == 40
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     crawl.drain()
     assert (count(crawl, DONE), count(crawl, SKIPPED)) == (20, 40)
 
@@ -95,7 +95,7 @@ def test_a_kill_in_the_middle_begins_anew(tmp_path: Path) -> None:
         if kills % 2:
             crawl.database.commit()
         crawl.kill()
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     assert (count(crawl, WAITING), count(crawl, SKIPPED)) == (20, 40)
     assert crawl.database.meta(meta_names.REGROUPING) == "[]"
 
@@ -108,7 +108,7 @@ def test_what_is_skipped_is_named_by_the_rules_of_today(tmp_path: Path) -> None:
     crawl.admit_all([*urls(range(9), range(3)), *prints])
     assert count(crawl, SKIPPED) == 36
     crawl.take(PRINT)
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     assert count(crawl, SKIPPED) == 45
     skipped = SkippedRequests(crawl.database, crawl.queue)
     for row in skipped.requests(skipped.ids(HOST, SKIPPED), SKIPPED):
@@ -123,7 +123,7 @@ def test_covered_rules_hand_over_what_they_skip(tmp_path: Path) -> None:
     (narrow,) = crawl.rules.rules
     crawl.rules.rules.remove(narrow)
     crawl.take(SID)
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     (wide,) = crawl.rules.rules
     assert SkippedRequests(crawl.database, crawl.queue).counts() == {wide.id: 18}
 
@@ -137,7 +137,7 @@ def test_without_its_rule_everything_waits_again(tmp_path: Path) -> None:
     for rule in list(crawl.rules.rules):
         crawl.rules.rules.remove(rule)
     crawl.rules.regrouping.begin([NAME])
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     assert (count(crawl, WAITING), count(crawl, SKIPPED), len(crawl.queue)) == (27, 0, 27)
 
 
@@ -151,7 +151,7 @@ def test_a_copy_of_the_directory_is_regrouped_in_the_same_way(tmp_path: Path) ->
     found = []
     for name in ("one", "two"):
         again = RuledCrawl(tmp_path / name, by_id)
-        again.rules.regrouping.finish()
+        again.rules.regroup_all()
         found.append(again.states())
         again.close()
     assert found[0] == found[1]
@@ -165,7 +165,7 @@ def test_urls_of_other_hosts_and_fixed_ones_are_left_alone(tmp_path: Path) -> No
     other = [f"http://other.test/page?id=1&sid=s{sid}" for sid in range(5)]
     crawl.admit_all(other)
     crawl.take(SID)
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     waiting = {url for url, state in crawl.states().items() if state == WAITING}
     assert waiting >= {*other, *urls(range(3), range(2, 4))}
     assert all(url.startswith((SOMEWHERE, "http://other.test")) for url in waiting)
@@ -184,7 +184,7 @@ def test_where_no_host_has_room_it_is_not_done_at_once(tmp_path: Path) -> None:
 def test_where_nothing_waits_it_goes_on_until_something_does(tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     crawl.take(ID)
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     crawl.admit_all(urls(range(20), range(1)))
     crawl.drain()
     assert count(crawl, SKIPPED) == 19

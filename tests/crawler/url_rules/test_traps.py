@@ -79,7 +79,7 @@ def note_newness(rules: UrlRules, one: Address, verdict: str) -> None:
 def tried(traps: UrlTraps, urls: int = 2_000) -> float:
     """The share of URLs that are fetched."""
     some = [address(f"2030-{number}") for number in range(urls)]
-    return sum(traps.closed(one, one.digest()) is None for one in some) / urls
+    return sum(traps.closed(one) is None for one in some) / urls
 
 
 class TestStates:
@@ -91,7 +91,7 @@ class TestStates:
         assert traps
         assert traps.priority(address("y"), 0) == SLOW_PRIORITY
         assert traps.priority(address("y"), -500) == -500
-        assert traps.closed(address("y"), address("y").digest()) is None
+        assert traps.closed(address("y")) is None
         note(traps, 259)
         assert traps.note(address("x"), NEAR_DUPLICATE) == SLOW
         assert 0.03 < tried(traps) < 0.08
@@ -176,7 +176,7 @@ class TestStates:
         note(traps, 400)
         for other in ("http://h.org/page?id={}", "http://g.org/calendar?month={}"):
             assert traps.priority(address(1, other), 0) == 0
-            assert traps.closed(address(1, other), address(1, other).digest()) is None
+            assert traps.closed(address(1, other)) is None
 
     def test_a_budget_ends_what_is_new_as_well(self, database: Database) -> None:
         traps = UrlTraps(database, 25)
@@ -196,7 +196,7 @@ class TestLookups:
         for number in range(100):
             one = address(number, "http://other.org/x{}")
             assert traps.priority(one, 7) == 7
-            assert traps.closed(one, one.digest()) is None
+            assert traps.closed(one) is None
             assert one.host not in traps
         assert asked == []
 

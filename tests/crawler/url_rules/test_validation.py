@@ -186,7 +186,7 @@ def test_what_was_tried_before_a_page_contradicted_a_rule_is_no_trial(tmp_path: 
     assert rule.tried[0, ""] >= ENOUGH
     rule.start_over(len(crawl.fetched))
     crawl.rules.regrouping.begin([NAME])
-    crawl.rules.regrouping.finish()
+    crawl.rules.regroup_all()
     assert not rule.tried[0, ""]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import AddressInContext, Context
+from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import (
     DropArguments,
     LowerPath,
@@ -97,7 +97,7 @@ class TestRuleSetProperties:
         rules = rule_set((wide, does))
         if not rules.covers(narrow, did):
             return
-        other = LearnedRule(9, narrow, did).apply(AddressInContext.of(one))
+        other = LearnedRule(9, narrow, did).apply(one)
         if other is not one and isinstance(does, DropArguments | LowerPath | ReplaceHost):
             assert rules.apply(other) == rules.apply(one)
 
@@ -170,8 +170,8 @@ class TestTries:
     def test_each_path_and_each_value_is_tried_once(self) -> None:
         rule = LearnedRule(1, Context(HOST), DropArguments(("sid",)))
         one, other = (
-            AddressInContext.of(address("/x?sid=1")),
-            AddressInContext.of(address("/x?sid=2")),
+            address("/x?sid=1"),
+            address("/x?sid=2"),
         )
         assert rule.is_new_ground(one, "/x?")
         rule.note_try(one, "/x?")
@@ -182,9 +182,9 @@ class TestTries:
     def test_what_is_remembered_of_them_is_bounded(self) -> None:
         rule = LearnedRule(1, Context(HOST), DropArguments(("sid",)))
         for number in range(200):
-            rule.note_try(AddressInContext.of(address(f"/x?sid={number}")), f"/{number}?")
+            rule.note_try(address(f"/x?sid={number}"), f"/{number}?")
         assert len(rule.patterns) <= 30
-        assert not rule.is_new_ground(AddressInContext.of(address("/x?sid=new")), "/new?")
+        assert not rule.is_new_ground(address("/x?sid=new"), "/new?")
 
     def test_what_it_is_about(self) -> None:
         assert about(DropArguments(("a", "b"))) == ("a", "b")

@@ -19,7 +19,6 @@ from crawler.storage.database import open_for_reading
 from crawler.storage.errors import JobError
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.rule_report import StoredRule, rule_report
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
@@ -260,11 +259,11 @@ def rules_taught_by(rules: Sequence[Teaching], urls: Iterable[str]) -> list[Stor
 
     Complexity: O(rules * addresses).
     """
-    places = [AddressInContext.of(address) for address in dict.fromkeys(_addresses(urls))]
+    places = list(dict.fromkeys(_addresses(urls)))
     return [rule.stored for rule in rules if _joins(rule.proposal, places)]
 
 
-def _joins(proposal: Proposal, places: Sequence[AddressInContext]) -> bool:
+def _joins(proposal: Proposal, places: Sequence[Address]) -> bool:
     rule = LearnedRule(0, *proposal)
     return len({rule.apply(place) for place in places}) < len(places)
 

@@ -64,7 +64,7 @@ class Simulation:
         if self.learns:
             same_as = None if kept == canonical else kept
             found = self.learner.observe(
-                canonical,
+                address,
                 said,
                 same_as=same_as,
                 same_links=self._links[number],

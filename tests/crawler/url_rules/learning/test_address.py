@@ -86,6 +86,15 @@ class TestParse:
         assert not Address.parse("http://h/?" + "&".join("a" * 13)).is_learnable
 
 
+def test_what_is_asked_of_an_address_is_computed_once() -> None:
+    address = Address.parse("http://h.org:8080/a/b?c=d&e=f")
+    for name in ("digest", "hostname", "names", "path", "text"):
+        assert getattr(address, name) is getattr(address, name)
+    other = address._replace(segments=("x",))
+    assert (other.path, other.text) == ("/x", "x\nc\td\ne\tf")
+    assert other.digest != address.digest
+
+
 class TestAddressProperties:
     @given(canonical_urls)
     def test_nothing_is_lost_but_which_separator_it_was(self, url: str) -> None:
@@ -100,7 +109,7 @@ class TestAddressProperties:
         self, one: str, other: str
     ) -> None:
         addresses = Address.parse(one), Address.parse(other)
-        assert (addresses[0].digest() == addresses[1].digest()) is (addresses[0] == addresses[1])
+        assert (addresses[0].digest == addresses[1].digest) is (addresses[0] == addresses[1])
 
     @given(canonical_urls)
     def test_its_values_are_those_of_its_names(self, url: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import AddressInContext, Context
+from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.transforms import LowerPath
 from crawler.url_rules.rule_files import restored, stored
 from crawler.urls.path_patterns import PathPatterns, fits
@@ -34,8 +34,8 @@ JSON = st.recursive(
 abouts = st.lists(names, max_size=2, unique=True).map(tuple)
 
 
-def place(target: str, host: str = HOST) -> AddressInContext:
-    return AddressInContext.of(Address.parse(f"http://{host}{target}"))
+def place(target: str, host: str = HOST) -> Address:
+    return Address.parse(f"http://{host}{target}")
 
 
 def oracle(context: Context, address: Address, about: tuple[str, ...]) -> bool:
@@ -93,13 +93,13 @@ class TestContextProperties:
     def test_it_holds_where_each_of_its_words_does(
         self, context: Context, address: Address, about: tuple[str, ...]
     ) -> None:
-        assert context.holds(AddressInContext.of(address), about) is oracle(context, address, about)
+        assert context.holds(address, about) is oracle(context, address, about)
 
     @given(near_addresses, contexts, abouts)
     def test_the_narrow_context_of_an_address_holds_there(
         self, address: Address, context: Context, about: tuple[str, ...]
     ) -> None:
-        there = AddressInContext.of(address)
+        there = address
         narrow = context.at(there, PathPatterns()(address.segments), about)
         assert narrow.holds(there, about)
         assert not context.apart(narrow).holds(there, about)
@@ -108,7 +108,7 @@ class TestContextProperties:
     def test_one_that_covers_another_holds_wherever_that_does(
         self, wide: Context, narrow: Context, address: Address, about: tuple[str, ...]
     ) -> None:
-        there = AddressInContext.of(address)
+        there = address
         if wide.covers(narrow) and narrow.holds(there, about):
             assert wide.holds(there, about)
 

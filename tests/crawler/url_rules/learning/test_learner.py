@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.url_rules.learned_rule import LearnedRule
+from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample, PageContent
 from crawler.url_rules.learning.hypothesis import LearningPolicy
@@ -125,7 +126,7 @@ class TestBounds:
         learner = RuleLearner(RuleSet(), LearningPolicy())
         for page in range(1, 6001):
             url = f"{sites.HOST}/x?id={page % 3000}&a={page}&b={page % 7}"
-            learner.observe(url, said(page % 3000))
+            learner.observe(Address.parse(url), said(page % 3000))
         (host,) = learner._hosts.values()
         assert len(host.window) <= 400
         assert len(host.hypotheses) <= 120
@@ -134,14 +135,14 @@ class TestBounds:
     def test_nor_with_the_hosts(self) -> None:
         learner = RuleLearner(RuleSet(), LearningPolicy())
         for page in range(1200):
-            learner.observe(f"http://h{page}.test/x?id=1", said(page))
+            learner.observe(Address.parse(f"http://h{page}.test/x?id=1"), said(page))
         assert len(learner._hosts) == 200
 
     def test_a_long_address_is_passed_over(self) -> None:
         learner = RuleLearner(RuleSet(), LearningPolicy())
         for page in range(100):
             url = f"{sites.HOST}/" + "a/" * 30 + f"?sid={page}"
-            assert learner.observe(url, said(page % 5)) == []
+            assert learner.observe(Address.parse(url), said(page % 5)) == []
         assert not learner._hosts
 
 
@@ -152,7 +153,7 @@ def test_no_hypothesis_is_left_about_names_that_choose_versions() -> None:
         for place, language in enumerate(languages):
             # Most pages are not translated; what is, is another text in each language.
             text = 100 * place + number if number % 8 == 0 else number
-            learner.observe(f"{sites.HOST}/{language}/p{number}.html", said(text))
+            learner.observe(Address.parse(f"{sites.HOST}/{language}/p{number}.html"), said(text))
     (host,) = learner._hosts.values()
     assert list(host.hypotheses) == []
     assert host.refuted
@@ -166,6 +167,6 @@ def test_a_rule_that_was_revoked_is_not_proposed_again_in_either_direction() -> 
     for number in range(60):
         for language in ("da", "de"):
             url = f"{sites.HOST}/{language}/p{number}.html"
-            believed = learner.observe(url, said(number))
+            believed = learner.observe(Address.parse(url), said(number))
             assert all(transform not in (wrong, wrong.reversed()) for _, transform in believed)
     assert [known.transform for known in learner.refuted()] == [wrong]

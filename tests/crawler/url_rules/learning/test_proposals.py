@@ -11,7 +11,6 @@ from hypothesis import given
 
 from crawler.url_rules.learned_rule import LearnedRule
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.context import AddressInContext
 from crawler.url_rules.learning.proposals import Proposal, propose
 from crawler.url_rules.learning.transforms import (
     Compound,
@@ -70,7 +69,7 @@ def address(target: str) -> Address:
 
 
 def proposals(one: Address, other: Address, *, across_domains: bool = False) -> list[Proposal]:
-    places = AddressInContext.of(one), AddressInContext.of(other)
+    places = one, other
     return list(propose(*places, PathPatterns()(one.segments), across_domains=across_domains))
 
 
