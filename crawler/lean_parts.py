@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pydispatch import dispatcher
 from scrapy import Request
-from scrapy.core import scraper
 from scrapy.http import Headers
 from scrapy.logformatter import LogFormatter
 from scrapy.signalmanager import SignalManager
 from scrapy.spidermiddlewares.depth import DepthMiddleware
 from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.statscollectors import MemoryStatsCollector
-from scrapy.utils.asyncgen import as_async_generator
 from twisted.internet.endpoints import HostnameEndpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping
+    from collections.abc import AsyncIterator, Mapping
     from typing import Self
 
     from scrapy import Spider
@@ -30,47 +26,12 @@ if TYPE_CHECKING:
     from scrapy.logformatter import LogFormatterResult
 
 
-_OUTPUTS_OF_A_TURN = 50
-"""Let other pages have their turn after this many requests and items of one."""
-
 # Of a few names each: that of a header as it is stored, and that of a host as it is sent.
 _remembered = lru_cache(1024)
 Headers.normkey = staticmethod(_remembered(Headers().normkey))  # type: ignore[assignment, method-assign]
 HostnameEndpoint._hostAsBytesAndText = staticmethod(  # type: ignore[method-assign]
     _remembered(HostnameEndpoint._hostAsBytesAndText)
 )
-
-
-def _last_value(headers: Headers, key: str | bytes, default: Any = None) -> bytes | None:
-    """Return the last value of a header; Scrapy makes a list of the default at each call."""
-    values = dict.get(headers, headers.normkey(key))
-    if values is None and default is not None:
-        values = headers.normvalue(default)
-    return values[-1] if values else None
-
-
-async def _one_by_one(
-    outputs: Iterable[Any] | AsyncIterator[Any],
-    count: int,
-    process: Callable[..., Coroutine[Any, Any, None]],
-    *told: Any,
-) -> None:
-    """Process the outputs of a callback; one at a time without Scrapy's queue and two tasks."""
-    if count > 1:
-        await _in_parallel(outputs, count, process, *told)
-        return
-    found = outputs if isinstance(outputs, AsyncIterator) else as_async_generator(outputs)
-    done = 0
-    async for output in found:
-        await process(output, *told)
-        done += 1
-        if done % _OUTPUTS_OF_A_TURN == 0:
-            await asyncio.sleep(0)  # a page may have a hundred thousand links
-
-
-Headers.get = _last_value  # type: ignore[assignment, method-assign]
-_in_parallel = scraper._parallel_asyncio  # type: ignore[attr-defined]
-scraper._parallel_asyncio = _one_by_one  # type: ignore[assignment, attr-defined]
 
 
 class DepthsAndReferers(RefererMiddleware):

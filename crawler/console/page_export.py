@@ -198,23 +198,15 @@ class Destination(NamedTuple):
 
 
 def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter, count: int) -> None:
-    """Say how many pages declare no language where one is chosen, and what there is if none is met.
-
-    Args:
-        connection: Connection from ``open_for_reading``.
-        chosen: The pages that were wanted.
-        count: How many were met.
-    """
+    """Say how many pages declare no language if one is chosen, and what there is if none is met."""
     if chosen.language is not None and (undeclared := count_undeclared(connection)):
         said = f"left out, since they declare no language: {many(undeclared, 'kept page')}"
         say(said, to_stderr=True)
-    if count:
-        return
     for option, wanted, column, name in (
         ("--language", chosen.language, "language", "languages"),
         ("--type", chosen.selection.page_type, "page_type", "types"),
     ):
-        if wanted is not None:
+        if wanted is not None and not count:
             met = choices_met(connection, column)
             values = ", ".join(f"{value} {count:,}" for value, count in met.items())
             said = f"no page matches {option} {wanted}; {name} of all pages: "

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydispatch import dispatcher
 from scrapy import Request, Spider, signals
-from scrapy.core import scraper
 from scrapy.core.downloader import Downloader
 from scrapy.exceptions import DropItem
 from scrapy.http import Headers, HtmlResponse, Response
@@ -89,71 +88,6 @@ def test_depth_and_referer_are_those_of_scrapys_middlewares(
 
 async def later(value: Any) -> Any:
     return value
-
-
-async def _processed(count: int, outputs: int) -> tuple[list[int], set[int], int]:
-    """Return what was processed, how many tasks there were, and what was done at another's turn."""
-    seen: list[int] = []
-    tasks: set[int] = set()
-
-    async def process(output: int) -> None:
-        seen.append(output)
-        tasks.add(len(asyncio.all_tasks()))
-
-    async def other() -> int:
-        await asyncio.sleep(0)
-        return len(seen)
-
-    async def numbers() -> AsyncIterator[int]:
-        for number in range(outputs):
-            yield number
-
-    waiting = asyncio.create_task(other())
-    await scraper._parallel_asyncio(numbers(), count, process)  # type: ignore[attr-defined]
-    return seen, tasks, await waiting
-
-
-def test_the_outputs_of_a_page_are_processed_in_order_without_further_tasks() -> None:
-    seen, tasks, _ = asyncio.run(_processed(1, 20))
-    assert seen == list(range(20))
-    assert max(tasks) == 2, "the one that processes, and the other of the test"
-
-
-def test_a_page_of_many_links_lets_others_have_their_turn() -> None:
-    seen, _, before = asyncio.run(_processed(1, 5_000))
-    assert len(seen) == 5_000
-    assert before <= 200
-
-
-def test_where_several_items_are_wanted_at_once_scrapy_processes_them() -> None:
-    seen, tasks, _ = asyncio.run(_processed(2, 20))
-    assert sorted(seen) == list(range(20))
-    assert max(tasks) > 2
-
-
-def test_the_outputs_of_an_errback_may_be_a_plain_list() -> None:
-    seen: list[str] = []
-
-    async def process(output: str, told: str) -> None:
-        seen.append(output + told)
-
-    outputs = scraper._parallel_asyncio(["a", "b"], 1, process, "!")  # type: ignore[attr-defined]
-    asyncio.run(outputs)
-    assert seen == ["a!", "b!"]
-
-
-class StrictHeaders(Headers):
-    def normvalue(self, value: Any) -> list[bytes]:
-        assert value is not None, "made for a default that nobody gave"
-        return super().normvalue(value)
-
-
-@pytest.mark.parametrize("default", [None, "latin", b"bytes", ["several", "values"], 7])
-@pytest.mark.parametrize("name", ["absent", "PRESENT", b"present", "empty"])
-def test_a_header_is_that_of_scrapy(name: str | bytes, default: Any) -> None:
-    headers = StrictHeaders({"Present": ["first", "last"], "Empty": []})
-    expected = headers.getlist(name, default)
-    assert headers.get(name, default) == (expected[-1] if expected else None)
 
 
 OF_REQUESTS: dict[str, Callable[[Request], Any]] = {

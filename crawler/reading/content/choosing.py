@@ -6,7 +6,6 @@ that lacks an item. So a table or list is chosen as a whole or not at all, by mo
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -47,20 +46,6 @@ _MAX_LINKED = 0.5
 # A text of so many words is content once.
 _MIN_REPEATED_WORDS = 16
 
-# Words that a box beside the content begins with, and parts of its classes.
-_BOX_WORDS = re.compile(
-    r"(?:share|like) (?:this|on|via|the)\b|(?:share|related|similar|recommended|trending)\W*$"
-    r"|(?:related|similar|recommended|popular|trending) (?:posts?|articles?|stor|news|product|item)"
-    r"|you (?:may|might|could) |(?:customers|people|readers|others) (?:also|who)|read (?:next|also)"
-    r"|recently viewed|(?:more|also) (?:from|on|in|stories|like)\b|follow us|teilen|ähnliche"
-    r"|das könnte|partager|articles similaires|compartir|artículos relacionados",
-    re.IGNORECASE,
-)
-_MAX_BOX_WORDS = 60
-_BOX_NAME = re.compile(
-    r"share|sharing|social|relat|recommend|recent|viewed|-like|also|more|next|promo", re.IGNORECASE
-)
-
 
 def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.float32]) -> Chosen:
     """Return which blocks are content, bool, (blocks,): tables and lists whole or not at all.
@@ -81,10 +66,10 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     chosen = with_headings(choose(likely, sizes), likely, features.headings, titles)
     units = block_units(blocks)
     chosen = with_whole_units(chosen, sizes, units)
-    chosen = with_enclosed_units(chosen, units, features.headings, blocks)
+    chosen = with_enclosed_units(chosen, units, blocks)
     likely[titles] = 1
     chosen = with_enclosed_blocks(chosen, likely, units, blocks)
-    return without_repeats(without_boxes(chosen, sizes, blocks), units, sizes, blocks)
+    return without_repeats(chosen, units, sizes, blocks)
 
 
 def even_out(odds: NDArray[np.float32], features: PageFeatures) -> Odds:
@@ -156,68 +141,18 @@ def with_enclosed_blocks(chosen: Chosen, odds: Odds, units: Units, blocks: PageB
     return found
 
 
-def with_enclosed_units(
-    chosen: Chosen, units: Units, headings: Chosen, blocks: PageBlocks
-) -> Chosen:
-    """Return the chosen blocks with tables and lists between two of them, or below a heading.
+def with_enclosed_units(chosen: Chosen, units: Units, blocks: PageBlocks) -> Chosen:
+    """Return the chosen blocks with the tables and lists between two of them that are no menus.
 
-    The model often doubts the cells of a table whose text around it is content. Several that follow
-    each other between two chosen blocks are taken together; where nothing chosen follows, those
-    right below a chosen heading are, as far as they stand in its container. Menus are left out.
-
-    Args:
-        chosen: Which blocks are content.
-        units: Number of the table or list of each block, as ``block_units`` returns it.
-        headings: Which blocks are headings.
-        blocks: Blocks of the page.
+    The model often doubts the cells of a table whose text around it is content.
     """
     found = chosen.copy()
     is_left = (units > 0) & ~chosen
     borders = [0, *(np.flatnonzero(np.diff(is_left)) + 1).tolist(), len(units)]
     for first, end in pairwise(borders):
-        if not is_left[first] or first == 0 or not chosen[first - 1]:
-            continue
-        is_enclosed = end < len(units) and bool(chosen[end])
-        if not (is_enclosed or headings[first - 1]) or _is_menu(blocks, first, end):
-            continue
-        left = units[first:end].tolist()
-        if is_enclosed:
-            found[first:end] = all(_is_around(blocks, unit, (first - 1, end)) for unit in left)
-        else:
-            section = blocks.parents[blocks.homes[first - 1]]
-            found[first:end] = [blocks.parents[unit] == section for unit in left]
-    return found
-
-
-def _is_menu(blocks: PageBlocks, first: int, end: int) -> bool:
-    return sum(blocks.linked[first:end]) > _MAX_LINKED * sum(map(len, blocks.texts[first:end]))
-
-
-def _is_around(blocks: PageBlocks, unit: int, beside: tuple[int, ...]) -> bool:
-    """Return whether the parent of a table or list has some blocks in it."""
-    parent = blocks.parents[unit]
-    inside = range(parent, blocks.ends[parent])
-    return all(blocks.homes[one] in inside for one in beside)
-
-
-def without_boxes(chosen: Chosen, sizes: NDArray[np.float64], blocks: PageBlocks) -> Chosen:
-    """Return the chosen blocks without boxes that share a page or lead on from it.
-
-    Such a box has a class that says so, begins with words that do, and has less than half of what
-    is chosen.
-    """
-    found, homes = chosen.copy(), np.array(blocks.homes)
-    for at in np.flatnonzero(chosen).tolist():
-        text = blocks.texts[at]
-        if len(text) > _MAX_BOX_WORDS or not _BOX_WORDS.match(text):
-            continue
-        box, here = 0, blocks.homes[at]
-        while here and not (at and here <= homes[at - 1] < blocks.ends[here]):
-            box = here if _BOX_NAME.search(blocks.containers[here].name) else box
-            here = blocks.parents[here]
-        inside = found & (homes >= box) & (homes < blocks.ends[box])
-        if 2 * sizes[inside].sum() < sizes[found].sum():
-            found &= ~inside
+        if is_left[first] and chosen[first - 1 : first].any() and chosen[end : end + 1].any():
+            linked, characters = sum(blocks.linked[first:end]), map(len, blocks.texts[first:end])
+            found[first:end] = linked <= _MAX_LINKED * sum(characters)
     return found
 
 
