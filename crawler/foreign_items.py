@@ -31,8 +31,7 @@ MAX_FIELDS_NAMED = 10
 """Name at most this many fields of an item in the warning."""
 
 MAX_AHEAD = 10_000
-"""Verdicts and URLs that wait for their item, at most; a verdict that is dropped, the oldest, is
-obtained again."""
+"""Verdicts and URLs that wait for their item, at most; the oldest verdict is obtained again."""
 
 
 @dataclass(frozen=True, slots=True)

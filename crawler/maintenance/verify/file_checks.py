@@ -128,21 +128,22 @@ def _changed_columns(read: Read) -> list[str]:
     sql = """SELECT tables.name, columns.name, columns.type
         FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns
         WHERE tables.type = 'table'"""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(TABLES)
-        wanted = connection.execute(sql).fetchall()
     found = {tuple(row) for row in read(sql)}
-    return [f"no column {' '.join(column)}" for column in wanted if column not in found]
+    return [f"no column {' '.join(column)}" for column in _as_made(sql) if column not in found]
 
 
 def _missing_indexes(read: Read) -> dict[str, str]:
     """Return the names of missing indexes, with the statements that make them."""
     sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+    found = {name for name, _ in read(sql)}
+    return {name: sql for name, sql in _as_made(sql) if name not in found}
+
+
+def _as_made(sql: str) -> list[tuple[str, ...]]:
+    """Ask a database that has just been made."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(TABLES)
-        wanted = dict(connection.execute(sql))
-    found = {name for name, _ in read(sql)}
-    return {name: sql for name, sql in wanted.items() if name not in found}
+        return connection.execute(sql).fetchall()
 
 
 def _foreign_schema(read: Read) -> dict[str, str]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crawler.reading.content.content_shapes import whole_number
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -219,11 +221,13 @@ def block_units(blocks: PageBlocks) -> Units:
 
 
 def _has_equal_rows(blocks: PageBlocks, at: int, end: int) -> bool:
-    """Return whether the rows of a table have several cells, and most of them as many."""
-    tags, parents = blocks.tags, blocks.parents
-    cells = Counter(parents[cell] for cell in range(at, end) if tags[cell] in _CELLS)
-    (size, rows), *_ = Counter(cells.values()).most_common(1) or [(0, 0)]
-    return size > 1 and rows >= _MIN_EQUAL_ROWS * len(cells)
+    """Return whether the rows of a table have several columns, and most of them as many."""
+    columns = Counter[int]()
+    for cell in range(at, end):
+        if blocks.tags[cell] in _CELLS:
+            columns[blocks.parents[cell]] += whole_number(blocks.containers[cell].get("colspan"), 1)
+    (size, rows), *_ = Counter(columns.values()).most_common(1) or [(0, 0)]
+    return size > 1 and rows >= _MIN_EQUAL_ROWS * len(columns)
 
 
 def _sums_before(counts: NDArray[Any]) -> list[int]:
