@@ -31,7 +31,7 @@ REPLACED = {
 """Scrapy's components that are replaced, unless the project has chosen one of its own."""
 
 ADDED = (
-    ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.ForeignOutput", 950),
+    ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.DuplicateLinks", 950),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.ReplacedRequests", -1),
     ("DOWNLOADER_MIDDLEWARES", "crawler.link_depths.StoredLinks", 10),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.PrivateAddresses", 60),

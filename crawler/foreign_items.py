@@ -15,7 +15,6 @@ from scrapy import signals
 from crawler.job_registry import SharedByComponents, job_of
 from crawler.options import Options
 from crawler.pages.page_context import Captured, Fetched
-from crawler.pages.verdicts import UNCHANGED
 from crawler.urls.canonical import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
@@ -31,7 +30,7 @@ MAX_FIELDS_NAMED = 10
 """Name at most this many fields of an item in the warning."""
 
 MAX_AHEAD = 10_000
-"""Verdicts and URLs that wait for their item, at most; the oldest verdict is obtained again."""
+"""Verdicts that wait for their item, at most; a dropped one, the oldest, is obtained again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +72,10 @@ class ForeignItems(SharedByComponents):
         self._html_fields = options.names("NEARDUP_HTML_FIELDS")
         self._claimed: OrderedDict[bytes, bytes] = OrderedDict()
         self._ahead: OrderedDict[bytes, deque[Captured]] = OrderedDict()
-        self._urls: OrderedDict[bytes, deque[str]] = OrderedDict()
-        self._judged = self._unchanged = self._without_text = 0
+        self._judged = self._without_text = self._without_url = 0
         self._fields: list[str] = []
         self._has_text = False
         crawler.signals.connect(self._close, signals.spider_closed)
-
-    def note_url(self, item: Any, url: str) -> None:
-        """Take the URL of a response for that of an item of it whose fields hold none."""
-        recognised = self._recognise(item)
-        if recognised is not None and recognised.url is None:
-            self._urls.setdefault(recognised.digest, deque()).append(url)
-            if len(self._urls) > MAX_AHEAD:
-                self._urls.popitem(last=False)
 
     async def captured(self, item: Any) -> Captured | None:
         """Remove and return the verdict of an item, after obtaining it if needed."""
@@ -93,9 +83,8 @@ class ForeignItems(SharedByComponents):
             # Before its verdict is awaited: an item that needs none would overtake it.
             self._fields = list(map(str, ItemAdapter(item).field_names()))[:MAX_FIELDS_NAMED]
         captured = await self._captured(item)
-        if captured is not None:
-            self._judged += 1
-            self._unchanged += captured.verdict == UNCHANGED
+        self._judged += captured is not None
+        self._without_url += captured is not None and not captured.row.url
         if captured is not None and captured.row.words:
             self._has_text = True
         elif not self._has_text:
@@ -106,12 +95,12 @@ class ForeignItems(SharedByComponents):
 
     def _close(self) -> None:
         self._warn()
-        if 0 < self._judged == self._unchanged:
+        if self._without_url:
             logger.warning(
-                "all %d items are dropped, since an earlier run in this JOBDIR had their texts at "
-                "the same URLs: crawl-once pages gives what it kept, a JOBDIR of its own begins "
-                "anew",
-                self._judged,
+                "%d of %d items have no URL, so that texts that repeat are unchanged: it is looked "
+                "for in the fields %s (NEARDUP_URL_FIELDS), and the first item has %s",
+                *(self._without_url, self._judged, ", ".join(self._url_fields)),
+                ", ".join(self._fields),
             )
 
     def _warn(self) -> None:
@@ -134,25 +123,24 @@ class ForeignItems(SharedByComponents):
         recognised = self._recognise(item)
         if recognised is None:
             return None
-        if recognised.url is None:
-            recognised = replace(recognised, url=_taken(self._urls, recognised.digest))
-        if recognised.digest not in self._ahead:
+        waiting = self._ahead.get(recognised.digest)
+        if waiting is None:
             # Perhaps one that was judged ahead and then edited: it is no duplicate of itself.
             ahead = (captured for queue in self._ahead.values() for captured in queue)
             url = recognised.url or ""
             return await self._judge(
                 recognised, frozenset(one.row.id for one in ahead if one.row.url == url)
             )
-        waiting: Captured = _taken(self._ahead, recognised.digest)
-        return waiting
+        captured = waiting.popleft()
+        if not waiting:
+            del self._ahead[recognised.digest]
+        return captured
 
-    async def judge_ahead(self, item: Any, url: str) -> Captured | None:
-        """Obtain the verdict of an item of the response at a URL before the pipeline gets it."""
+    async def judge_ahead(self, item: Any) -> Captured | None:
+        """Obtain the verdict of an item before it reaches the pipeline."""
         recognised = self._recognise(item)
         if recognised is None:
             return None
-        if recognised.url is None:
-            recognised = replace(recognised, url=url)
         captured = await self._judge(recognised)
         self._ahead.setdefault(recognised.digest, deque()).append(captured)
         if len(self._ahead) > MAX_AHEAD:
@@ -163,7 +151,7 @@ class ForeignItems(SharedByComponents):
         if not ItemAdapter.is_item(item):
             return None
         adapter = ItemAdapter(item)
-        url = _first(adapter, self._url_fields) or None
+        url = _first(adapter, self._url_fields)
         text = _first(adapter, self._text_fields)
         html = _first(adapter, self._html_fields)
         if url is None and text is None and html is None:
@@ -220,17 +208,6 @@ class ForeignItems(SharedByComponents):
         if len(self._claimed) > MAX_AHEAD:
             self._claimed.popitem(last=False)
         return key
-
-
-def _taken(queues: OrderedDict[bytes, deque[Any]], digest: bytes) -> Any:
-    """Take the oldest value of a digest, or return None."""
-    waiting = queues.get(digest)
-    if waiting is None:
-        return None
-    taken = waiting.popleft()
-    if not waiting:
-        del queues[digest]
-    return taken
 
 
 def _first(adapter: ItemAdapter, names: tuple[str, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""Delay start requests while many wait, and links until their page is judged; name items' URLs."""
+"""Delay start requests while many wait, and links until the verdict on their page."""
 
 from __future__ import annotations
 
@@ -51,37 +51,35 @@ class PacedStart:
                 await asyncio.sleep(_LOOK_SECS)
 
 
-class ForeignOutput(CrawlerComponent):
-    """Tells of which response an item came, and may hold requests back until items are judged.
+class DuplicateLinks(CrawlerComponent):
+    """Holds the requests of a callback back until its items are judged.
 
-    With ``NEARDUP_FOLLOW_DUPLICATES = False`` none of a response's requests is queued if one of
-    its items is a duplicate. A ``Page`` counts for none: our own spiders leave its links out, and
-    what else they request is wanted, such as the probe of its host.
+    It is on only with ``NEARDUP_FOLLOW_DUPLICATES = False``: if one of a response's
+    items is a duplicate, none of the response's requests is queued. A ``Page``
+    counts for none: our own spiders leave its links out, and what else they
+    request is wanted, such as the probe of its host.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         options = Options(crawler.settings)
         if not options.boolean("NEARDUP_ENABLED"):
             raise NotConfigured("NEARDUP_ENABLED is False")
-        self._holds_links = not options.boolean("NEARDUP_FOLLOW_DUPLICATES")
-        if not self._holds_links and hasattr(crawler.spider, "links_of"):
-            raise NotConfigured  # all that our own spiders yield are pages, which name their URLs
+        if options.boolean("NEARDUP_FOLLOW_DUPLICATES"):
+            raise NotConfigured
         self._foreign = ForeignItems.of(crawler)
         self._stats = crawler.stats
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        """Yield items as they come, and requests that are held at the end unless one is a copy."""
+        """Yield items as they come, and requests at the end unless the page is a duplicate."""
         requests: list[Request] = []
         duplicate = False
         async for output in result:
-            if not isinstance(output, Request):
-                self._foreign.note_url(output, response.url)
-                duplicate |= self._holds_links and await self._is_duplicate(output, response.url)
-            elif self._holds_links:
+            if isinstance(output, Request):
                 requests.append(output)
                 continue
+            duplicate |= await self._is_duplicate(output)
             yield output
         if duplicate:
             self._stats.inc_value("neardup/links_not_followed", len(requests))
@@ -89,8 +87,8 @@ class ForeignOutput(CrawlerComponent):
         for request in requests:
             yield request
 
-    async def _is_duplicate(self, item: Any, url: str) -> bool:
+    async def _is_duplicate(self, item: Any) -> bool:
         if isinstance(item, Page):
             return False
-        captured = await self._foreign.judge_ahead(item, url)
+        captured = await self._foreign.judge_ahead(item)
         return captured is not None and captured.is_duplicate

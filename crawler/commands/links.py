@@ -101,7 +101,7 @@ def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
             yield from _lines(fault)
     for said, names in (
         ("none found", [fault.name for fault in report.faults if not fault.count]),
-        ("not known, since this crawl did not look for them", report.unknown),
+        ("not known, since this crawl stored no links", report.unknown),
     ):
         if headings := [FAULTS[name].heading for name in names]:
             yield ""

@@ -24,7 +24,6 @@ from crawler.pages.export import (
     KEPT_FILTER,
     PageFilter,
     choices_met,
-    count_undeclared,
     export_contents,
     export_pages,
 )
@@ -198,18 +197,17 @@ class Destination(NamedTuple):
 
 
 def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter, count: int) -> None:
-    """Say how many pages declare no language if one is chosen, and what there is if none is met."""
-    if chosen.language is not None and (undeclared := count_undeclared(connection)):
-        said = f"left out, since they declare no language: {many(undeclared, 'kept page')}"
-        say(said, to_stderr=True)
+    """Say how many kept pages declare no language, or what there is if none was met."""
     for option, wanted, column, name in (
         ("--language", chosen.language, "language", "languages"),
         ("--type", chosen.selection.page_type, "page_type", "types"),
     ):
+        met = {} if wanted is None else choices_met(connection, column)
+        if (unknown := met.pop(None, 0)) and column == "language":
+            say(f"{many(unknown, 'kept page')} without a declared language", to_stderr=True)
         if wanted is not None and not count:
-            met = choices_met(connection, column)
-            values = ", ".join(f"{value} {count:,}" for value, count in met.items())
-            said = f"no page matches {option} {wanted}; {name} of all pages: "
+            values = ", ".join(f"{value} {met[value]:,}" for value in list(met)[:10])
+            said = f"no page matches {option} {wanted}; {name} of kept pages: "
             say(said + (values or "none is known"), to_stderr=True)
 
 

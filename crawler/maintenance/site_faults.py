@@ -28,8 +28,6 @@ from crawler.pages.verdicts import (
     WITHOUT_PAGE,
     listed,
 )
-from crawler.storage import meta_names
-from crawler.storage.database import meta_of
 from crawler.storage.errors import JobError
 from crawler.urls.parts import MalformedUrl
 
@@ -100,7 +98,7 @@ class SiteReport(NamedTuple):
         pages: Number of URLs that answered with a page, duplicates included.
         queued: Number of URLs that the crawl has still to ask for.
         faults: What there is to mend, the gravest first.
-        unknown: Names of faults that the crawl did not look for.
+        unknown: Names of faults that cannot be seen, since the crawl stored no links.
     """
 
     pages: int
@@ -153,7 +151,7 @@ def find_faults(
         f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({listed(OF_TEXTS)})"
         f" AND NOT {IS_AWAY}"
     )
-    unknown = _unknown(connection, graph)
+    unknown = () if graph.count() else ("broken_links", "redirected_links", "orphans")
     found = (
         _broken(failed, redirects, inlinks, most),
         _circles(redirects, inlinks, most),
@@ -170,20 +168,6 @@ def find_faults(
     )
     known = tuple(fault for fault in found if fault.name not in unknown)
     return SiteReport(pages, count_queued(connection), known, unknown)
-
-
-def _unknown(connection: sqlite3.Connection, graph: LinkGraph) -> tuple[str, ...]:
-    """Name the faults of which a crawl knows nothing: it stored no links, or judged items."""
-    if meta_of(connection.execute, meta_names.PLAN) is None:
-        return _NEED_LINKS + _NEED_PAGES
-    return () if graph.count() else _NEED_LINKS
-
-
-_NEED_LINKS = ("broken_links", "redirected_links", "orphans")
-_NEED_PAGES = (
-    *("redirect_circles", "redirect_chains", "canonicals", "translations"),
-    *("missing_titles", "missing_descriptions"),
-)
 
 
 class _Redirects:

@@ -267,20 +267,13 @@ def captures_after(
             return
 
 
-def choices_met(connection: sqlite3.Connection, column: str, most: int = 10) -> dict[str, int]:
-    """Return the values of a column of ``pages`` and their numbers, frequent ones first."""
+def choices_met(connection: sqlite3.Connection, column: str) -> dict[str | None, int]:
+    """Return the values of a column of kept pages and their numbers, frequent ones first."""
     counted = connection.execute(
-        f"SELECT {column}, count(*) FROM pages WHERE {column} IS NOT NULL "
-        "GROUP BY 1 ORDER BY 2 DESC LIMIT ?",
-        (most,),
+        f"SELECT {column}, count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL "
+        "GROUP BY 1 ORDER BY 2 DESC"
     )
     return dict(counted)
-
-
-def count_undeclared(connection: sqlite3.Connection) -> int:
-    """Count the kept pages that declare no language."""
-    sql = "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL AND language IS NULL"
-    return int(connection.execute(sql).fetchone()[0])
 
 
 def page_of(row: sqlite3.Row) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from crawler.reading.content.content_xml import PackedContent
 from crawler.reading.documents.kinds import readable_kinds
 from crawler.reading.link_kinds import NAMES, NUMBERS, Follow, followed_kinds
 from crawler.reading.metadata.metadata_record import Metadata
-from crawler.reading.reading import Extracted, Parsed, WallSigns, plain_link
+from crawler.reading.reading import Extracted, Link, Parsed, WallSigns
 from neardup import Parameters
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def parsed_from_wire(message: Message) -> Parsed:
     cuts = range(0, len(keys), _KEY_BYTES)
     rows = zip(urls, [keys[at : at + _KEY_BYTES] for at in cuts], marks, texts, strict=True)
     links = [
-        plain_link((url, key, bool(mark & 1), bool(mark & 2), (), NAMES[mark >> 2], text))
+        Link(url, key, bool(mark & 1), bool(mark & 2), (), NAMES[mark >> 2], text)
         for url, key, mark, text in rows
     ]
     for at, spellings in others.items():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
@@ -71,19 +70,11 @@ class StoredLink(NamedTuple):
     text: str = ""
 
 
-# The same parameters for a text however short, which each page asks for.
-_for_any_length = lru_cache(8)(partial(replace, min_words=1))
-
-# A link is made as a plain tuple is: a page has hundreds, and a call of Python for each costs more.
-plain_link = partial(tuple.__new__, Link)
-_plain_stored_link = partial(tuple.__new__, StoredLink)
-
-
 def distinct_urls(links: Iterable[Link]) -> list[StoredLink]:
     """Return every URL of some links in all its spellings; a list, since a page has many."""
     found = []
     for link in links:
-        found.append(_plain_stored_link((link.url, link.nofollow, link.kind, link.text)))
+        found.append(StoredLink(link.url, link.nofollow, link.kind, link.text))
         if link.others:
             found += [StoredLink(url, link.nofollow, link.kind) for url in link.others]
     return found
@@ -382,7 +373,7 @@ def extract_of(
         digest = visible_digest or text_digest(text)
         return Extract(packed, words, digest, None, is_main, visible_digest)
     # Its name is made of the page's metadata too, so that one made of its lines alone is no use.
-    document = analyse(text, _for_any_length(parameters), NO_NAME)
+    document = analyse(text, replace(parameters, min_words=1), NO_NAME)
     return Extract(
         packed,
         document.words,

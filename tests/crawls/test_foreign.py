@@ -27,7 +27,7 @@ class Foreign(scrapy.Spider):
     def parse(self, response):
         for request in response.follow_all(css="a"):
             yield request
-        yield {URL: response.url, FIELD: response.VALUE}
+        yield {"url": response.url, FIELD: response.VALUE}
         if response.url.endswith("/walk"):
             yield {"number": 42}
 """
@@ -39,9 +39,7 @@ def server() -> Iterator[DemoServer]:
         yield server
 
 
-def make_project(
-    folder: Path, field: str, value: str, settings: str = "", url_field: str = "url"
-) -> None:
+def make_project(folder: Path, field: str, value: str, settings: str = "") -> None:
     package = folder / "strangers"
     package.mkdir()
     (folder / "scrapy.cfg").write_text("[settings]\ndefault = strangers.settings\n")
@@ -53,7 +51,6 @@ def make_project(
         f"{settings}\n"
     )
     code = SPIDER.replace("FIELD", repr(field)).replace("VALUE", value)
-    code = code.replace("URL:", f"{url_field!r}:")
     (package / "spider.py").write_text(code)
 
 
@@ -127,46 +124,34 @@ def test_a_few_items_without_text_are_no_warning(server: DemoServer, tmp_path: P
     assert "is a selector wrong?" not in done.stderr
 
 
+@pytest.mark.parametrize(("fields", "count"), [("url", 3), ("link, url", 0)])
+def test_items_without_a_url_are_told(
+    server: DemoServer, tmp_path: Path, fields: str, count: int
+) -> None:
+    make_project(tmp_path, "html", "text", f"NEARDUP_URL_FIELDS = '{fields}'.split(', ')")
+    spider = tmp_path / "strangers" / "spider.py"
+    spider.write_text(spider.read_text().replace('{"url":', '{"link":'))
+    done = scrapy(
+        "crawl", "foreign", "-a", f"url={server.url}", "-O", str(tmp_path / "items.jsonl"),
+        "-s", "CLOSESPIDER_ITEMCOUNT=3", "-s", "CONCURRENT_REQUESTS=1",
+        "-s", f"JOBDIR={tmp_path / 'job'}", cwd=tmp_path, environment={"PYTHONPATH": str(PROJECT)},
+    )  # fmt: skip
+    said = " items have no URL, so that texts that repeat are unchanged: it is looked for in the"
+    assert (said in done.stderr) == (count > 0), done.stderr
+    assert (
+        "the fields url (NEARDUP_URL_FIELDS), and the first item has link, html" in done.stderr
+    ) == (count > 0)
+    found = json.loads(scrapy("links", str(tmp_path / "job"), "--json").stdout)
+    assert found["unknown"] == ["broken_links", "redirected_links", "orphans"]
+    assert not {*found["unknown"]} & {*found["faults"]}
+
+
 def test_text_stands_in_a_field_of_another_name(server: DemoServer, tmp_path: Path) -> None:
     settings = 'NEARDUP_TEXT_FIELDS = ["words"]'
     make_project(tmp_path, "words", "xpath('string(//main)').get()", settings)
     items = run(tmp_path, server.url)
     texts = [" ".join(str(item["words"]).split()) for item in items if item.get("words")]
     assert len(texts) == len(set(texts)) > 20
-
-
-@pytest.mark.parametrize("follows", [True, False])
-def test_the_url_of_the_response_stands_in_for_a_field_of_another_name(
-    server: DemoServer, tmp_path: Path, follows: bool
-) -> None:
-    settings = f"NEARDUP_FOLLOW_DUPLICATES = {follows}"
-    make_project(tmp_path, "html", "text", settings, url_field="link")
-    items = run(tmp_path, server.url, "-s", f"JOBDIR={tmp_path / 'job'}")
-    expect_each_once(server, [{"url": item["link"]} for item in items if "link" in item])
-    stored = pages(tmp_path / "job")
-    assert not any(page["verdict"] == "unchanged" for page in stored)
-    assert {item["link"] for item in items if "link" in item} <= {page["url"] for page in stored}
-    found = json.loads(scrapy("links", str(tmp_path / "job"), "--json").stdout)
-    assert {"orphans", "broken_links", "missing_titles"} <= {*found["unknown"]}
-    assert not {*found["unknown"]} & {*found["faults"]}
-    said = scrapy("links", str(tmp_path / "job")).stdout
-    assert "not known, since this crawl did not look for them: broken links, " in said
-
-
-def test_a_second_run_in_one_directory_says_why_its_feed_is_empty(
-    server: DemoServer, tmp_path: Path
-) -> None:
-    make_project(tmp_path, "html", "text", url_field="link")
-    told = []
-    for _ in range(2):
-        done = scrapy(
-            "crawl", "foreign", "-a", f"url={server.url}ropes/bowline", "-s", "DEPTH_LIMIT=1",
-            "-O", str(tmp_path / "items.jsonl"), "-s", f"JOBDIR={tmp_path / 'job'}",
-            cwd=tmp_path, environment={"PYTHONPATH": str(PROJECT)},
-        )  # fmt: skip
-        told.append((tmp_path / "items.jsonl").stat().st_size > 0)
-        assert told[-1] != ("an earlier run in this JOBDIR had their texts" in done.stderr)
-    assert told == [True, False]
 
 
 def test_links_of_duplicates_are_not_queued_where_that_is_chosen(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+
+from zstandard import ZstdError
 
 from crawler.maintenance.rejudge.new_verdicts import JUDGED, JudgedRow, Rejudge
 from crawler.maintenance.verify.file_checks import (
@@ -19,16 +22,15 @@ from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_store import PUT_NEAR_TEXT, PageStore
 from crawler.pages.reasons import Reason, without
 from crawler.pages.stored_texts import HeldTexts, TextSource
-from crawler.pages.verdicts import INEXACT, KEPT, SAME_TEMPLATE, WALLS, listed
+from crawler.pages.verdicts import INEXACT, KEPT, NEW, SAME_TEMPLATE, TOO_SHORT, WALLS, listed
 from crawler.pages.wall_clusters import WallClusters
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 from crawler.storage.errors import JobError
-from neardup import Parameters
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
@@ -112,23 +114,27 @@ class Application:
         self._can_queue = can_queue
         self._queue: QueueAgain | None = None
 
-    def apply(self, parameters: int | None, watch: CheckWatch) -> int:
+    def apply(self, parameters: int, watch: CheckWatch) -> int:
         """Write all changes, and return the number of rows to write.
 
         Args:
-            parameters: ``parameters.id`` of the new verdicts; None: it is not stored.
+            parameters: ``parameters.id`` of the new verdicts.
             watch: Callbacks for progress.
         """
         self._apply_counts()
+        total = self.write(watch)
+        return total + self._database.write(_NAME, (parameters,)).rowcount
+
+    def write(self, watch: CheckWatch) -> int:
+        """Write the verdicts that differ, and return their number."""
         total = self._connection.execute(f"SELECT count(*) {DIFFERS}").fetchone()[0]
         watch.begin("verdicts written", int(total))
         for values in self._connection.execute(f"SELECT judged.* {DIFFERS} ORDER BY judged.id"):
             self._write(JudgedRow._make(values))
             watch.advance()
-        named = self._database.write(_NAME, (parameters,)).rowcount
         if total:
             self._database.write(_GROUPS)
-        return int(total) + named
+        return int(total)
 
     def _apply_counts(self) -> None:
         """Write the counts of boilerplate by which the verdicts were made."""
@@ -259,25 +265,52 @@ def rejudge(
     return found
 
 
-def judge_again(directory: CrawlDirectory, database: Database, watch: CheckWatch) -> int:
-    """Judge all newest captures again in a repair, which commits and makes the indexes.
+def judge_again(
+    directory: CrawlDirectory, database: Database, watch: CheckWatch, doubted: Collection[int]
+) -> int:
+    """Judge pages again in a repair, which commits and makes the indexes; count written rows.
+
+    All are judged, and of the verdicts only those of the doubted pages and their duplicates count:
+    others stay, by whichever parameters they were made. No page that was kept by others becomes a
+    near-duplicate, and one whose original the repair does not keep is kept itself.
 
     Args:
         directory: Crawl directory, open in no other process.
         database: Its database, for writing; what it has not committed is not seen.
         watch: Callbacks for progress.
-
-    Returns:
-        The number of rows that were written.
+        doubted: Pages with a wrong verdict or original.
     """
-    tuned, can_queue = newest(directory.connection.execute), directory.plan is not None
-    parameters = Parameters() if tuned is None else tuned.parameters
+    connection, can_queue = directory.connection, directory.plan is not None
+    if (tuned := newest(connection.execute)) is None:
+        return 0
     try:
-        Rejudge(directory.connection, parameters, can_queue=can_queue).judge(watch)
-        application = Application(directory.connection, database, can_queue=can_queue)
-        return application.apply(None if tuned is None else tuned.id, watch)
+        Rejudge(connection, tuned.parameters, can_queue=can_queue).judge(watch)
+        connection.execute(_OTHERS, (json.dumps(list(doubted)),))
+        connection.execute(_KEPT_BY_OTHERS, (tuned.id,))
+        connection.execute(_KEPT_ITSELF)
+        return Application(connection, database, can_queue=can_queue).write(watch)
+    except ZstdError:  # of a text that could not be queued: it is told, and nothing judged by it
+        return 0
     finally:
-        directory.connection.execute("ROLLBACK")
+        connection.execute("ROLLBACK")
+
+
+_OTHERS = """
+DELETE FROM temp.judged WHERE id NOT IN (SELECT value FROM json_each(?1)) AND id NOT IN
+    (SELECT id FROM pages WHERE duplicate_of IN (SELECT value FROM json_each(?1)))
+"""
+_KEPT_BY_OTHERS = f"""
+DELETE FROM temp.judged WHERE verdict IN ({listed(INEXACT)}) AND id IN
+    (SELECT id FROM pages WHERE verdict IN ({listed(KEPT)}) AND parameters IS NOT ?)
+"""
+_KEPT_ITSELF = f"""
+UPDATE temp.judged SET verdict = iif(fingerprint IS NULL, '{TOO_SHORT}', '{NEW}'),
+    original = NULL, distance = NULL, similarity = NULL
+WHERE original IS NOT NULL AND source IS NOT NULL
+  AND original NOT IN (SELECT id FROM temp.judged WHERE original IS NULL)
+  AND original NOT IN (SELECT id FROM pages WHERE latest = 1 AND text IS NOT NULL
+                       EXCEPT SELECT id FROM temp.judged)
+"""
 
 
 def _wall_at(directory: CrawlDirectory, url: str) -> int:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.maintenance.verify.finding import Rule, Stage, writing
+from crawler.pages.stored_texts import HeldTexts
 from crawler.pages.verdicts import (
     DUPLICATES,
     KEPT,
@@ -142,19 +143,17 @@ def _queue_again(repairer: Repairer, page_id: int) -> bool:
     return True
 
 
-def forget_originals(repairer: Repairer) -> None:
-    """Name no original of doubted pages: where no text tells it, their URLs are queued again."""
-    if repairer.directory.plan is not None:
-        sql = "UPDATE pages SET duplicate_of = NULL WHERE id = ?"
-        repairer.write_each(sql, repairer.doubted)
-
-
 def queue_orphans(repairer: Repairer) -> int:
     """Queue the URLs of duplicates whose original and text are stored nowhere; count them."""
     if repairer.directory.plan is None:
         return 0
-    orphans = repairer.database.read(ORPHANS).fetchall()
-    return sum(_queue_again(repairer, page_id) for page_id, _ in orphans)
+    orphans = [repairer.store.get(page) for page, _ in repairer.database.read(ORPHANS).fetchall()]
+    texts = HeldTexts(repairer.database.read)
+    return sum(
+        texts.find(row.id, row.text_digest, row.words) is None and _queue_again(repairer, row.id)
+        for row in orphans
+        if row is not None
+    )
 
 
 def _judge_again(repairer: Repairer, finding: Finding) -> None:
@@ -162,9 +161,9 @@ def _judge_again(repairer: Repairer, finding: Finding) -> None:
 
 
 def judged_again(name: str, what: str) -> Rule:
-    """Return a rule of verdicts: where it is broken, all pages are judged again."""
-    remedy = "judges all pages again by their texts, and queues those whose text is lost"
-    return Rule(name, what, remedy, _judge_again, Stage.DUPLICATES, changes_texts=True)
+    """Return a rule of verdicts: where it is broken, the pages are judged again."""
+    remedy = "judges them again by their texts, and queues those whose text is lost"
+    return Rule(name, what, remedy, _judge_again, Stage.DUPLICATES)
 
 
 drop_near_texts = writing("DELETE FROM near_texts WHERE page = ?", "texts of no page deleted")

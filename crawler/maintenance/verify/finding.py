@@ -205,14 +205,14 @@ def encoded_request(depth: int, referer: str = "") -> bytes:
 
 
 class Repairer:
-    """A crawl's database, whose repairs are one transaction.
+    """A crawl's database, whose repairs are two transactions: rows, then verdicts.
 
     Args:
         directory: Crawl directory; its own connection sees no repair before the commit.
         database: Its database, for writing.
 
     Attributes:
-        doubted: Pages with a wrong verdict or original, for which all pages are judged again.
+        doubted: Pages with a wrong verdict or original, which are judged again.
     """
 
     def __init__(self, directory: CrawlDirectory, database: Database) -> None:

@@ -102,6 +102,8 @@ def _is_rule(written: str) -> bool:
 
 
 def _forget_rules(repairer: Repairer, finding: Finding) -> str:
+    sql = f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL WHERE rule = ?"
+    repairer.write_each(f"{sql} AND state = {SKIPPED}", finding.ids)
     repairer.write_each("DELETE FROM url_rules WHERE id = ?", finding.ids)
     return f"URL rules forgotten: {finding.count:,}, {_rule_again(repairer, finding)}"
 

@@ -16,12 +16,12 @@ from crawler.maintenance.rejudge.rejudging import judge_again
 from crawler.maintenance.tally import ALL_PAGES, KEPT_PAGES
 from crawler.maintenance.verify.capture_checks import (
     find_misplaced,
-    forget_originals,
     queue_orphans,
 )
 from crawler.maintenance.verify.column_checks import VALUES, find_altered
 from crawler.maintenance.verify.file_checks import (
     BLOOM,
+    FINGERPRINTS,
     INDEX_RULES,
     WHOLE,
     find_damage,
@@ -31,6 +31,7 @@ from crawler.maintenance.verify.file_checks import (
     find_unsigned,
     make_bloom,
     make_indexes,
+    remove_indexes,
 )
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Repairer, Rule
 from crawler.maintenance.verify.queue_checks import SEEN, find_misruled, find_unqueued
@@ -344,9 +345,9 @@ def _repair_once(directory: CrawlDirectory, found: Verification, watch: CheckWat
     try:
         repairer = Repairer(directory, database)
         done = _repair_rows(repairer, found.findings)
-        if repairer.doubted:
-            done += _judge_again(repairer, watch)
-        return done + _make_files(directory, database, found.findings)
+        deeds = _judge_again(repairer, watch) if repairer.doubted else []
+        is_judged = bool(deeds)
+        return done + deeds + _make_files(directory, database, found.findings, is_judged=is_judged)
     except BaseException:
         database.fail("the repair was interrupted")
         raise
@@ -366,20 +367,26 @@ def _repair_rows(repairer: Repairer, findings: tuple[Finding, ...]) -> list[str]
 
 
 def _judge_again(repairer: Repairer, watch: CheckWatch) -> list[str]:
-    forget_originals(repairer)
-    written = judge_again(repairer.directory, repairer.database, watch)
+    directory, database = repairer.directory, repairer.database
+    written = judge_again(directory, database, watch, repairer.doubted)
     queued = queue_orphans(repairer)
-    repairer.database.commit()
+    if written or queued:  # before the commit: a wrong index might be used
+        remove_indexes(directory.folder, [FINGERPRINTS])
+    database.commit()
     deed = f"verdicts of pages judged again: {written:,}, URLs queued again: {queued:,}"
     return [deed] if written or queued else []
 
 
 def _make_files(
-    directory: CrawlDirectory, database: Database, findings: tuple[Finding, ...]
+    directory: CrawlDirectory,
+    database: Database,
+    findings: tuple[Finding, ...],
+    *,
+    is_judged: bool,
 ) -> list[str]:
     done = []
     found = {finding.rule for finding in findings}
-    texts_changed = any(finding.changes_texts for finding in findings)
+    texts_changed = is_judged or any(finding.changes_texts for finding in findings)
     if texts_changed or not found.isdisjoint(INDEX_RULES):
         broken = {finding.rule for finding in findings if not finding.is_leftover}
         again = [name for rule, name in INDEX_RULES.items() if texts_changed or rule in broken]

@@ -10,6 +10,8 @@ from collections import Counter
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from crawler.reading.flat_page import resolved
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -242,7 +244,7 @@ class HiddenParts:
     @cached_property
     def _classes(self) -> Counter[str | None]:
         """How many elements of the page have each class: of several, one is shown at a time."""
-        return Counter(_CLASS.findall("".join(self._page.tags)))
+        return Counter(map(resolved, _CLASS.findall("".join(self._page.tags))))
 
 
 def _role_bits(role: str) -> int:

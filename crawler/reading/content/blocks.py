@@ -263,7 +263,7 @@ class _Cutter:
             tag = known[written]
             kind = tag.kind
             if kind >= _HIDES:
-                around = f"{self.containers[stack[-1]].name} {self.containers[stack[-2]].name}"
+                around = " ".join(self.containers[one].name[:200] for one in stack[-2:])
                 kind = _SKIPS if self.hidden.holds(at, tag, around) else kind - _HIDES
             if kind in _OF_CONTAINERS:
                 if strings:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -198,17 +199,20 @@ def whole_number(written: str | None, otherwise: int) -> int:
 # A page may type formulas between dollars if it has a script of such a name.
 _SCRIPT = re.compile("mathjax|katex", re.IGNORECASE)
 
+# Characters of a class, and children of what is around a formula, that are looked at.
+_MAX_NAMES, _MAX_PARTS = 200, 8
+
 # What KaTeX, MathJax and MediaWiki put around a formula; a ``div`` only around a displayed one.
 _WRAPPER = re.compile(r"(?:^|\s)(?:katex|mathjax|mjxc?|mwe-math)(?:[\s_-]|$)", re.IGNORECASE)
 _DISPLAYED = re.compile(r"display\b|\bblock\b|^true$", re.IGNORECASE)
 _PICTURE = re.compile(
-    r"(?:^|\s)(?:tex|latex|math|mwe-math-[\w-]+)(?:\s|$)|latex(?:\.php)?\?|/math/",
+    r"(?:^|\s)(?:tex|latex|math|mwe-math-[\w-]+)(?:\s|$)|latex(?:\.php)?\?|_images/math/|/math/render/",
     re.IGNORECASE,
 )
 # Anything but words that describe a formula.
 _TEX = re.compile(r"[\\^_={}<>+]|^(?!.*[^\W\d_]{3})", re.DOTALL)
 _AROUND_TEX = re.compile(
-    r"%\s*<!\[CDATA\[|%\s*\]\]>|^\s*(?:\$\$?|\\[(\[])|(?:\$\$?|\\[)\]])\s*$|(?<!\\)%[^\n]*\n"
+    r"%\s*<!\[CDATA\[|%\s*\]\]>|^\s*(?:\$\$?|\\[(\[])|(?:\$\$?|\\[)\]])\s*$|(?<!\\)%[^\n]*+(?:\n|\Z)"
 )
 _STYLED = re.compile(r"\{\s*\\(?:display|text)style\b(.*)\}", re.DOTALL)
 
@@ -244,6 +248,8 @@ def write_formulas(root: Element, page: FlatPage) -> FlatPage:
     """
     found, is_typed = list[tuple[Element, str]](), False
     for element in root.iter("math", "d-math", "math-renderer", "img", "script"):
+        if next(element.iterancestors("math"), None) is not None:
+            continue
         if element.tag == "script":
             named = element.get("src") or element.get("type", "")
             is_typed = is_typed or _SCRIPT.search(named) is not None
@@ -286,14 +292,16 @@ def _replace(element: Element, tex: str) -> None:
     said += ["display"] * (element.get("block") is not None)
     is_script = element.get("type") is not None
     while (parent := element.getparent()) is not None:
-        names = parent.get("class", "")
+        names = parent.get("class", "")[:_MAX_NAMES]
+        if _says_more(parent):
+            break
         is_around = parent.tag == "span" or (parent.tag == "div" and _DISPLAYED.search(names))
         if not parent.tag.startswith("mjx-") and not (is_around and _WRAPPER.search(names)):
             break
         element = parent
         said += (names, parent.get("display", ""))
     drawn = element.getprevious() if is_script else None
-    while drawn is not None and _WRAPPER.search(drawn.get("class", "")):
+    while drawn is not None and _WRAPPER.search(drawn.get("class", "")[:_MAX_NAMES]):
         if (drawn.tail or "").strip():
             break
         drawn.clear(keep_tail=True)
@@ -302,6 +310,13 @@ def _replace(element: Element, tex: str) -> None:
     element.tag = "span"
     is_displayed = any(map(_DISPLAYED.search, said))
     element.text = f" \\[{tex}\\] " if is_displayed else f"\\({tex}\\)"
+
+
+def _says_more(around: Element) -> bool:
+    """Return whether an element holds text or parts beside one formula, as a paragraph does."""
+    parts = list(islice(around, _MAX_PARTS + 1))
+    texts = (around.text, *(part.tail for part in parts))
+    return len(parts) > _MAX_PARTS or any(text and text.strip() for text in texts)
 
 
 def _delimit(root: Element) -> None:

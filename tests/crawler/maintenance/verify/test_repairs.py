@@ -158,8 +158,17 @@ def test_what_was_done_is_counted_and_not_what_was_found(folder: Path) -> None:
     assert rows(folder, "SELECT count(*) FROM requests WHERE url LIKE '%/b'") == [(1,)]
 
 
+@pytest.mark.parametrize("fleet", ["", "INSERT INTO meta VALUES ('fleet', '{}')"])
+def test_what_an_unreadable_rule_skipped_is_put_back(folder: Path, fleet: str) -> None:
+    skipped = "SELECT count(*) FROM requests WHERE rule IS NOT NULL"
+    assert rows(folder, skipped) != [(0,)]
+    execute(folder, "UPDATE url_rules SET rule = '{'", *filter(None, [fleet]))
+    check_and_repair(folder)
+    assert rows(folder, skipped) == [(0,)]
+
+
 class TestJudgedAgain:
-    """Where a verdict is wrong, all pages are judged again by their texts."""
+    """Where a verdict is wrong, its page is judged again by its text."""
 
     def test_duplicates_of_wrong_originals_get_the_verdicts_of_their_texts(
         self, folder: Path
@@ -182,6 +191,44 @@ class TestJudgedAgain:
         check_and_repair(folder)
         queued = "SELECT count(*) FROM requests WHERE state = 0 AND url LIKE '%/edited'"
         assert rows(folder, queued) == [(1,)]
+
+    def test_pages_that_were_kept_by_other_parameters_stay(self, folder: Path) -> None:
+        """Those that a user chose since hold for pages to come."""
+        sql = "SELECT url, verdict FROM pages WHERE latest = 1 ORDER BY url"
+        before = rows(folder, sql)
+        names = "json_set(chosen, '$.compare_names', json('false'), '$.min_similarity', 0.5)"
+        execute(
+            folder,
+            "INSERT INTO parameters (since, origin, chosen)"
+            f" SELECT since, 'tune', {names} FROM parameters ORDER BY id DESC LIMIT 1",
+            f"UPDATE pages SET similarity = 0.1 {of('/edited')}",
+        )
+        assert check_and_repair(folder).findings == ()
+        assert rows(folder, sql) == before
+        assert ("http://example.com/like", "same_template") in before
+
+    def test_nothing_is_judged_where_no_parameters_can_be_read(self, folder: Path) -> None:
+        sql = "SELECT url, verdict FROM pages WHERE latest = 1 ORDER BY url"
+        before = rows(folder, sql)
+        execute(
+            folder,
+            "UPDATE parameters SET chosen = '{'",
+            f"UPDATE pages SET similarity = 0.1 {of('/edited')}",
+        )
+        check_and_repair(folder)
+        assert rows(folder, sql) == before
+
+    def test_nothing_is_judged_by_a_damaged_text_that_cannot_be_queued(self, folder: Path) -> None:
+        sql = "SELECT url, verdict FROM pages WHERE latest = 1 ORDER BY url"
+        before = rows(folder, sql)
+        execute(
+            folder,
+            "DELETE FROM meta WHERE name = 'plan'",
+            f"UPDATE pages SET text = x'0011' {of('/other')}",
+            f"UPDATE pages SET similarity = 0.1 {of('/edited')}",
+        )
+        assert check_and_repair(folder).problems
+        assert rows(folder, sql) == before
 
     def test_duplicates_of_pages_of_another_crawl_stay(self, folder: Path) -> None:
         execute(
