@@ -146,3 +146,23 @@ def test_pages_that_differ_in_a_formula_of_a_script_differ_in_their_visible_text
         for tex in ("x^2", "x^3")
     )
     assert first.text != second.text
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (
+            '<span class="abstract mathjax">We show <script type="math/tex">x^2</script> and'
+            ' <script type="math/tex">y_1</script>.</span>',
+            "We show $x^2$ and $y_1$.",
+        ),
+        (
+            '<div class="mathjax-block">The sag <math><mi>w</mi></math> and the load'
+            " <math><mi>q</mi></math>.</div>",
+            "The sag $w$ and the load $q$.",
+        ),
+        ('<p>a <img src="/math/team.jpg" alt="A_B team"></p>', "a ![A_B team](/math/team.jpg)"),
+    ],
+)
+def test_what_holds_more_than_a_formula_stays(html: str, expected: str) -> None:
+    assert " ".join(written(html).split()) == expected
