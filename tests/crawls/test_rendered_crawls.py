@@ -16,8 +16,7 @@ from crawler.storage.database import open_for_reading
 from crawler.url_rules.render_kinds import FIRST_OF_HOST
 from tests.crawler.warc.exchanges import read_all
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
-from tests.sites.prose import prose
-from tests.sites.scripted import PAGES, ScriptedSite
+from tests.sites.scripted import PAGES, ScriptedSite, filled
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def test_the_end_of_a_crawl_ends_tabs_that_wait_and_the_next_one_shows_their_pag
     shown = [path for path in rows if path.startswith("/partly/")]
     assert len(shown) == (PAGES if ending == "time" else 60)
     for path in shown:
-        assert prose(path, 150)[:60] in (rows[path]["text"] or ""), (path, rows[path]["reason"])
+        assert filled(path)[:60] in (rows[path]["text"] or ""), (path, rows[path]["reason"])
 
 
 def test_a_second_visit_sees_what_changed_in_a_browser_alone(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ class ScriptedSite(MadeSite):
 
     def _data(self, path: str) -> dict[str, object]:
         if path.startswith("/partly/"):
-            return {"title": path, "text": prose(path, 150), "links": []}
+            return {"title": path, "text": filled(path), "links": []}
         found = re.fullmatch(r"/route/(\d+)", path)
         if found is None:
             links = ["/route/0", "/plain"]
@@ -121,6 +121,11 @@ class ScriptedSite(MadeSite):
         # One way on is a script's alone.
         data["button" if number == 0 else "went"] = links.pop() if links else ""
         return data | {"links": links}
+
+
+def filled(path: str) -> str:
+    """What the script of ``/partly/N`` fills in, which the page does not say as it comes."""
+    return prose(f"what is filled in at {path}", 150)
 
 
 def _page(path: str) -> bytes:
