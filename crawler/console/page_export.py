@@ -197,7 +197,7 @@ class Destination(NamedTuple):
 
 
 def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter, count: int) -> None:
-    """Say how many kept pages declare no language, or what there is if none was met."""
+    """Say how many kept pages declare no language, and what there is if none was met."""
     for option, wanted, column, name in (
         ("--language", chosen.language, "language", "languages"),
         ("--type", chosen.selection.page_type, "page_type", "types"),

@@ -14,10 +14,7 @@ import xxhash
 
 from crawler.maintenance.rejudge.rejudging import judge_again
 from crawler.maintenance.tally import ALL_PAGES, KEPT_PAGES
-from crawler.maintenance.verify.capture_checks import (
-    find_misplaced,
-    queue_orphans,
-)
+from crawler.maintenance.verify.capture_checks import find_misplaced, queue_orphans
 from crawler.maintenance.verify.column_checks import VALUES, find_altered
 from crawler.maintenance.verify.file_checks import (
     BLOOM,
