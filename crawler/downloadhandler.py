@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 import resource
 from collections import deque
-from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core.downloader import Downloader
@@ -56,6 +56,8 @@ MAX_IDLE = 500
 
 _YEAR_SECS = 365 * 86_400.0
 
+_CHECKED = "_warn_spider_arg.<locals>.sync_inner"
+
 _SHARE_OF_FILES = 4
 """Let idle connections take at most one in this many of the files that a process may open."""
 
@@ -75,7 +77,7 @@ class PlainDownloader(Downloader):
         found, with_spider = manager.methods[name], manager._mw_methods_requiring_spider
         manager.methods[name] = deque([joined])
         handle = manager._handle_mw_method
-        return [partial(handle, one) if one in with_spider else one for one in found if one]
+        return [partial(handle, one) if one in with_spider else _bare(one) for one in found if one]
 
     async def _process_request(self, request: Request) -> Any:
         for method in self._asked:
@@ -92,6 +94,14 @@ class PlainDownloader(Downloader):
                 if not isinstance(response, Response):  # a request, or what Scrapy refuses
                     break
         return response
+
+
+def _bare(method: Any) -> Any:
+    """Return a method without Scrapy's search for a deprecated argument, which is never given."""
+    code = getattr(method, "__code__", None)
+    if code is None or code.co_qualname != _CHECKED:
+        return method
+    return MethodType(method.__wrapped__, method.__self__)
 
 
 class BoundedHeadHandler(HTTP11DownloadHandler):
@@ -310,8 +320,10 @@ class ToleratedHead:
                 if not codings:
                     return
                 value = b"chunked" if codings == {b"chunked"} else value
-        with suppress(InvalidHeaderName):
+        try:
             self._header(name, value)
+        except InvalidHeaderName:
+            return
 
 
 class HeadWatch:

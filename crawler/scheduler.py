@@ -431,12 +431,12 @@ class FrontierScheduler(BaseScheduler):
         for request in self._later.keys() & set(through):  # a component vetoed its return
             self._put_back(request)
             through.remove(request)
-        for broken in (False, True):
-            requests = [request for request in through if (request in self._broken) is broken]
-            ids = [self._leases[request].id for request in requests]
-            self._finish(ids, failed=broken)
-            if broken and requests:
-                self._rules.note_failure([request.url for request in requests])
+        broken = [request for request in through if request in self._broken]
+        done = [self._leases[request].id for request in through if request not in broken]
+        self._finish(done, failed=False)
+        if broken:
+            self._finish([self._leases[request].id for request in broken], failed=True)
+            self._rules.note_failure([request.url for request in broken])
         for request in through:
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)

@@ -127,11 +127,14 @@ class OtherSpellings:
 
 def requestable_request(request: Request) -> Request:
     """Return the request with a URL that can be sent; the target of a redirect has any spelling."""
-    if request.url.startswith(("http://", "https://")):
-        with suppress(MalformedUrl):
-            url = requestable(request.url)
-            return request if url == request.url else request.replace(url=url)
-    return request
+    given = request.url
+    if not given.startswith(("http://", "https://")):
+        return request
+    try:
+        url = requestable(given)
+    except MalformedUrl:
+        return request
+    return request if url == given else request.replace(url=url)
 
 
 def source_of(request: Request) -> Request:

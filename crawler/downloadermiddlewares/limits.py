@@ -331,14 +331,14 @@ def _unopened(response: Response, error: DamagedBodyError) -> Response:
 
 def why_cut(request: Request | None, response: Response) -> Reason | None:
     """Return why an answer is known to be partial; None where it is not, or is to be no more."""
-    if STOPPED in response.flags:
+    flags = response.flags
+    if STOPPED in flags:
         return None
-    asked_for_part = request is not None and b"Range" in request.headers
-    if response.status in OF_RANGES and not asked_for_part:
+    if response.status in OF_RANGES and (request is None or b"Range" not in request.headers):
         found = content_range(response)
         if found is None or found.first or not found.is_to_end:
             return Reason.UNASKED_PART
-    return next((reason for flag, reason in _CUTS.items() if flag in response.flags), None)
+    return next((reason for flag, reason in _CUTS.items() if flag in flags), None)
 
 
 def content_range(response: Response) -> ContentRange | None:

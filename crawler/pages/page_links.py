@@ -54,7 +54,7 @@ class LinkPacker:
         self._compressor = zstandard.ZstdCompressor(dict_data=shared, write_checksum=True)
         self._decompressor = zstandard.ZstdDecompressor(dict_data=shared)
 
-    def pack(self, links: Iterable[StoredLink], *, nofollow: bool) -> bytes:
+    def pack(self, links: Iterable[tuple[str, bool, str, str]], *, nofollow: bool) -> bytes:
         """Pack links in the order of the page."""
         lines = [_MARK if nofollow else ""]
         # Nearly every link is a plain one: written here, without a call for each.

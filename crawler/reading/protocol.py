@@ -182,14 +182,15 @@ def parsed_from_wire(message: Message) -> Parsed:
     _, urls, keys, texts, marks, others, metadata, signs, cut, *rest = message
     cuts = range(0, len(keys), _KEY_BYTES)
     rows = zip(urls, [keys[at : at + _KEY_BYTES] for at in cuts], marks, texts, strict=True)
+    # A call of ``Link`` costs more than all else of this, for each link of a page.
     links = [
-        Link(url, key, bool(mark & 1), bool(mark & 2), (), NAMES[mark >> 2], text)
+        tuple.__new__(Link, (url, key, bool(mark & 1), bool(mark & 2), (), NAMES[mark >> 2], text))
         for url, key, mark, text in rows
     ]
     for at, spellings in others.items():
         links[at] = links[at]._replace(others=spellings)
     read = None if signs is None else WallSigns(*signs)
-    return Parsed(links, cut, Metadata(*metadata), *rest)._replace(signs=read)
+    return Parsed._make((links, cut, Metadata(*metadata), *rest, read))
 
 
 def extracted_to_wire(extracted: Extracted, *, tired: bool) -> Message:
@@ -201,4 +202,4 @@ def extracted_to_wire(extracted: Extracted, *, tired: bool) -> Message:
 def extracted_from_wire(message: Message) -> tuple[Extracted, bool]:
     _, *columns, content, tired = message
     packed = None if content is None else PackedContent(*content)
-    return Extracted(*columns)._replace(content=packed), tired
+    return Extracted._make((*columns, packed)), tired

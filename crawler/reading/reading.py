@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
@@ -70,13 +71,16 @@ class StoredLink(NamedTuple):
     text: str = ""
 
 
-def distinct_urls(links: Iterable[Link]) -> list[StoredLink]:
-    """Return every URL of some links in all its spellings; a list, since a page has many."""
+def distinct_urls(links: Iterable[Link]) -> list[tuple[str, bool, str, str]]:
+    """Return the parts of a ``StoredLink`` for every URL of some links in all its spellings.
+
+    They are plain, since a page has many, and they are written at once.
+    """
     found = []
     for link in links:
-        found.append(StoredLink(link.url, link.nofollow, link.kind, link.text))
+        found.append((link.url, link.nofollow, link.kind, link.text))
         if link.others:
-            found += [StoredLink(url, link.nofollow, link.kind) for url in link.others]
+            found += [(url, link.nofollow, link.kind, "") for url in link.others]
     return found
 
 
@@ -373,7 +377,7 @@ def extract_of(
         digest = visible_digest or text_digest(text)
         return Extract(packed, words, digest, None, is_main, visible_digest)
     # Its name is made of the page's metadata too, so that one made of its lines alone is no use.
-    document = analyse(text, replace(parameters, min_words=1), NO_NAME)
+    document = analyse(text, _of_any_length(parameters), NO_NAME)
     return Extract(
         packed,
         document.words,
@@ -384,6 +388,11 @@ def extract_of(
         document.signature,
         sample=document.sample,
     )
+
+
+@lru_cache(1)
+def _of_any_length(parameters: Parameters) -> Parameters:
+    return replace(parameters, min_words=1)
 
 
 def reading_of_text(url: str, text: bytes, parameters: Parameters, title: str = "") -> Reading:

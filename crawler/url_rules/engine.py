@@ -129,7 +129,8 @@ class UrlRules:
         is_fixed, key, admitted = new.is_fixed, new.key, None
         if not is_fixed:
             late = self._late.priority(new.url, new.priority, is_given=not new.priority)
-            new = new._replace(priority=late)
+            if late != new.priority:
+                new = new._replace(priority=late)
         if key is not None:
             admitted = self._admission.admit(new.url, key, new.host, is_fixed=is_fixed)
         if not is_fixed and (not isinstance(admitted, Skip) or admitted.rule < 0):

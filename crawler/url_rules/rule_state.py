@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -42,9 +41,10 @@ class RuledAddresses:
 
     def _parsed(self, url: str) -> Address | None:
         """Return the address of a URL; None where it is malformed."""
-        with suppress(MalformedUrl):
+        try:
             return Address.parse(self._canonical(url))
-        return None
+        except MalformedUrl:
+            return None
 
     def learnable(self, url: str) -> Address | None:
         """Return the address of a URL; None where no rule may be learned from it."""
