@@ -15,8 +15,8 @@ from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.asyncio import create_looping_call
 
-from crawler.console.progress import LiveProgress, PlainProgress
-from crawler.console.progress_line import REDRAW_SECS
+from crawler.console.progress import PlainProgress
+from crawler.console.progress_line import REDRAW_SECS, is_drawable
 from crawler.crawl_numbers import CrawlNumbers
 from crawler.feeds.feed_targets import feeds_stdout
 from crawler.host_loads import Alarm
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
     from scrapy.settings import BaseSettings
 
+    from crawler.console.live_progress import LiveProgress
     from crawler.pages.page_context import Captured
 
 logger = logging.getLogger(__name__)
@@ -263,8 +264,11 @@ class Progress(CrawlerComponent):
         self._numbers.job.callbacks.at_close.append(self._closed)
 
     def _opened(self, spider: Spider) -> None:
-        live = LiveProgress(self._numbers.read)
-        if live.is_possible and not self._fills_terminal:
+        if is_drawable(sys.stderr) and not self._fills_terminal:
+            # Its library takes a twentieth of the time in which a crawl starts.
+            from crawler.console.live_progress import LiveProgress  # noqa: PLC0415
+
+            live = LiveProgress(self._numbers.read)
             live.start()
             self._show(live, REDRAW_SECS)
         else:

@@ -110,7 +110,7 @@ class FleetCommand(PlainCommand):
             _forget(url, opts.forget, is_sure=opts.yes)
         elif order:
             _give(url, opts.name, order, has_options=opts.json or opts.forget is not None)
-        elif opts.json or not _is_live():
+        elif opts.json or not is_drawable(sys.stdout):
             status = at(url, opts.name, look)
             self.say_result(opts, status.to_dict, status_lines(status, shown_url(url)))
         else:
@@ -145,12 +145,6 @@ def _give(url: str, name: str | None, order: list[str], *, has_options: bool) ->
         say(f"told to end when what is under way is finished: {worker}")
     if not told:
         say("no worker is running")
-
-
-def _is_live() -> bool:
-    from rich.console import Console
-
-    return is_drawable(Console())
 
 
 def _watch(url: str, name: str | None, where: str) -> None:

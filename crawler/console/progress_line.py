@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TextIO
 
 from crawler.console.escaping import plain
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.live import Live
 
 REDRAW_SECS = 0.5
 """Seconds between two drawings of a panel or a line."""
 
 
-def is_drawable(console: Console) -> bool:
-    """Return whether a console is a terminal that can be drawn on."""
-    return console.file.isatty() and not console.is_dumb_terminal
+_DUMB = frozenset({"dumb", "unknown"})
+
+
+def is_drawable(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that can be drawn on."""
+    return stream.isatty() and os.environ.get("TERM", "").lower() not in _DUMB
 
 
 class ProgressLine:
@@ -72,16 +76,15 @@ class ProgressLine:
         return True
 
     def _draw(self, line: str) -> None:
+        if not is_drawable(sys.stderr):
+            return
         from rich.console import Console
         from rich.live import Live
         from rich.text import Text
 
-        console = Console(stderr=True)
-        if not is_drawable(console):
-            return
         if self._live is None:
             self._live = Live(
-                console=console,
+                console=Console(stderr=True),
                 auto_refresh=False,
                 transient=True,
                 redirect_stdout=False,
