@@ -6,6 +6,8 @@ Reference: https://schema.org/docs/full.html
 from __future__ import annotations
 
 import json
+import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,13 @@ _MAX_SCRIPT_CHARACTERS = 200_000
 _MAX_NODES = 200
 _MAX_NAMES = 10
 _MAX_TYPE_CHARACTERS = 100
+
+# What protects a script from readers of XHTML and of old browsers.
+_OPENING = re.compile(r"\s*+(?://|/\*)?\s*+(?:<!\[CDATA\[|<!--)(?:\s*+\*/)?")
+_CLOSINGS = ("*/", "]]>", "-->", "/*", "//")
+_SPACE = "; \t\r\n"  # a semicolon ends a program, and no JSON
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
+_SCHEMA_ORG = re.compile(r"\A(?:schema:|https?://schema\.org/)")
 
 _PUBLISHED = ("datePublished", "dateCreated", "uploadDate")
 _IMAGES = ("image", "thumbnailUrl")
@@ -74,11 +83,7 @@ def schema_org_nodes(scripts: Iterable[str]) -> list[dict[str, Any]]:
 
 def _nodes(text: str) -> Iterator[dict[str, Any]]:
     """Yield the objects that describe the page: at the top, in lists and in ``@graph``."""
-    try:
-        # strict=False: real pages have raw line breaks within their strings.
-        waiting = [json.loads(text, strict=False)]
-    except (ValueError, RecursionError):
-        return
+    waiting = [_loaded(text)]
     for _ in range(_MAX_NODES):
         if not waiting:
             return
@@ -88,6 +93,31 @@ def _nodes(text: str) -> Iterator[dict[str, Any]]:
         elif isinstance(node, dict):
             yield node
             waiting += [node.get("@graph"), node.get("mainEntity")]
+
+
+def _loaded(text: str) -> Any:
+    """Return what a script says, also with what JSON has not and real pages do; None: nothing."""
+    opening = _OPENING.match(text)
+    text = (text[opening.end() :] if opening else text).rstrip(_SPACE)
+    for closing in _CLOSINGS if opening else ():
+        text = text.removesuffix(closing).rstrip(_SPACE)
+    with suppress(ValueError, RecursionError):
+        return _parsed(text)
+    with suppress(ValueError, RecursionError):
+        return _parsed(_TRAILING_COMMA.sub(r"\1", text))
+    return None
+
+
+def _parsed(text: str) -> Any:
+    # strict=False: real pages have raw line breaks within their strings.
+    return json.loads(text, strict=False, object_hook=_plain)
+
+
+def _plain(node: dict[str, Any]) -> Any:
+    """Return an object by the plain names of schema.org, or the value that it gives a type."""
+    if "@value" in node:
+        return node["@value"]
+    return {_SCHEMA_ORG.sub("", name): value for name, value in node.items()}
 
 
 def described_by(nodes: Iterable[dict[str, Any]]) -> Described:
@@ -145,7 +175,7 @@ def _type(node: dict[str, Any]) -> str | None:
         value = next((one for one in value[:_MAX_NAMES] if isinstance(one, str)), None)
     if not isinstance(value, str):
         return None
-    name = value.strip().rpartition("/")[2]
+    name = _SCHEMA_ORG.sub("", value.strip()).rpartition("/")[2]
     return name if name and len(name) <= _MAX_TYPE_CHARACTERS else None
 
 

@@ -292,3 +292,25 @@ BROWSER_LIKE = "Mozilla/5.0 (compatible; crawl-once/0.1; +https://example.org/ab
 @pytest.mark.parametrize("agent", [AGENT, BROWSER_LIKE])
 def test_only_what_is_meant_for_us_binds(headers: list[str], words: set[str], agent: str) -> None:
     assert robots_words(headers, agent) == words
+
+
+ARTICLE = '{"@type": "Article", "description": "Tea; and //rum, ]", "author": {"name": "Ann"}}'
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"//<![CDATA[\n{ARTICLE}\n//]]>",
+        f"/*<![CDATA[*/ {ARTICLE}; /*]]>*/",
+        f"<!-- {ARTICLE} -->",
+        f"{ARTICLE};",
+        ARTICLE.replace("}}", "},}"),
+        f"[{ARTICLE},]",
+        '{"@type": "schema:Article", "schema:description": {"@value": "Tea; and //rum, ]"},'
+        '"https://schema.org/author": {"schema:name": {"@value": "Ann", "@language": "en"}}}',
+    ],
+)
+def test_json_ld_is_read_as_pages_have_it(script: str) -> None:
+    metadata = said(f"<title>A</title><script type=application/ld+json>{script}</script>")
+    assert (metadata.author, metadata.schema_type) == ("Ann", "Article")
+    assert metadata.description == "Tea; and //rum, ]"
