@@ -12,6 +12,9 @@ from crawler.reading.decoding import declared_encoding, decode
 
 GERMAN = "Grüße aus Köln, schöne Straße und süße Äpfel für alle"
 RUSSIAN = "Маяк на северных скалах построили давно, и книги о нём целы до сих пор"
+TURKISH = "Deniz feneri kuzeydeki kayalıkların üstüne yapıldı, kitapları bugüne dek orada durdu"
+POLISH = "Latarnię zbudowano na północnych skałach, a jej książki przetrwały aż do dziś"
+GREEK = "Ο φάρος χτίστηκε στους βόρειους βράχους και τα βιβλία του σώζονται ως σήμερα"
 JAPANESE = "灯台は北の岩の上に建てられ、本は今もそこに残っている。読む人は霧を学ぶ"
 CHINESE = "灯塔建在北方的岩石上，书还在那里，读它们的人学到更多关于雾的知识"
 
@@ -55,6 +58,14 @@ def body(text: str, meta: str = "") -> str:
         (CHINESE, "gb18030", "gb2312", ""),
         (CHINESE, "gbk", "", "gbk"),
         (CHINESE, "utf-8", "gbk", ""),
+        (TURKISH, "cp1254", "", ""),
+        (POLISH, "iso8859-2", "", ""),
+        (POLISH, "cp1250", "", ""),
+        (RUSSIAN, "koi8-r", "", ""),
+        (GREEK, "iso8859-7", "", ""),
+        (JAPANESE, "iso2022_jp", "", ""),
+        (JAPANESE, "euc_jp", "", ""),
+        (CHINESE, "gbk", "", ""),
     ],
 )
 def test_text_survives_whatever_is_declared(
