@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -247,6 +247,20 @@ class TestDamagedRows:
             visiting.get("/a", page(LONG, ["/b"]))
         newest = "SELECT title, status, text FROM pages WHERE latest = 1 ORDER BY url"
         assert rows(tmp_path, newest) == before
+        assert check(tmp_path).findings == ()
+
+    def test_end_a_crawl_that_writes_into_one_of_a_wrong_type(self, tmp_path: Path) -> None:
+        with closing(Visiting(tmp_path)) as visiting:
+            visiting.get("/a", html(LONG))
+        execute(tmp_path, "UPDATE pages SET depth = 'text'")
+        visiting = Visiting(tmp_path)
+        with pytest.raises(CrawlStorageError, match=r"pages\.depth; .*verify --repair"):
+            visiting.get("/a", html(LONG))
+        with suppress(CrawlStorageError):
+            visiting.close()
+        assert check_and_repair(tmp_path).findings == ()
+        with closing(Visiting(tmp_path)) as visiting:
+            visiting.get("/a", html(LONG))
         assert check(tmp_path).findings == ()
 
     def test_do_not_hide_behind_a_checksum_of_another_type(self, folder: Path) -> None:
