@@ -189,6 +189,8 @@ class Database:
         ):  # our own mistake, such as a closed database
             raise error
         self.failure = f"{self.path or 'crawl.db'}: cannot be written: {error}"
+        if isinstance(error, sqlite3.IntegrityError):
+            self.failure += "; crawl-once verify --repair corrects damaged rows"
         raise CrawlStorageError(self.failure) from error
 
     def empty(self, table: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING, VariantState
 
-SCHEMA_VERSION = 26
+SCHEMA_VERSION = 27
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters
@@ -15,7 +15,7 @@ HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block 
     error  INTEGER NOT NULL,      -- a block may stand in so many pages more than was counted
     last   INTEGER NOT NULL,      -- pages.id of the last page that was counted
     blocks BLOB NOT NULL          -- 12 bytes each, ascending: hash, pages; little-endian
-);"""
+) STRICT;"""
 
 BOILERPLATE = f"CREATE TEMP TABLE {HOST_BLOCKS}"
 """The table ``host_blocks`` for counts that are made beside those of the crawl."""
@@ -24,22 +24,23 @@ TABLES = f"""
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE requests (
     id       INTEGER PRIMARY KEY,   -- order of arrival
-    state    INTEGER NOT NULL,      -- storage.states.RequestState
-    tries    INTEGER NOT NULL,      -- how often it broke
+    state    INTEGER NOT NULL -- storage.states.RequestState
+        CHECK (state BETWEEN {WAITING} AND {SKIPPED}),
+    tries    INTEGER NOT NULL CHECK (tries >= 0), -- how often it broke
     priority INTEGER NOT NULL,
-    depth    INTEGER NOT NULL,      -- links that lead there from a seed, the fewest known
+    depth    INTEGER NOT NULL CHECK (depth >= 0), -- links from a seed to it, the fewest known
     host     INTEGER NOT NULL,      -- hash of the host's name, 63 bits
     url      TEXT NOT NULL,         -- empty: seen without a request of its own, and done
-    key      BLOB,                  -- request fingerprint, 16 bytes; NULL: others may have it too
-    fixed    INTEGER NOT NULL,      -- 1: no rule may skip it
+    key      BLOB CHECK (length(key) = 16), -- request fingerprint; NULL: others may have it too
+    fixed    INTEGER NOT NULL CHECK (fixed IN (0, 1)), -- 1: no rule may skip it
     rule     INTEGER,               -- what skipped it, and NULL in every other state
     group_digest BLOB,              -- then: its group, as in url_groups
     request  BLOB NOT NULL          -- the rest of the request, JSON; empty when done
-);
+) STRICT;
 CREATE UNIQUE INDEX requests_key ON requests (key) WHERE key IS NOT NULL;
 CREATE INDEX requests_todo ON requests (host, priority DESC, depth, id) WHERE state = {WAITING};
 CREATE INDEX requests_unfinished ON requests (id) WHERE state IN ({UNFINISHED});
@@ -51,14 +52,14 @@ CREATE INDEX requests_of_host ON requests (host) WHERE url != '';
 CREATE TABLE hosts (
     host     INTEGER PRIMARY KEY,   -- one that has requests to do
     priority INTEGER NOT NULL,      -- of the most urgent one
-    turn     INTEGER NOT NULL       -- its place in the line of that priority
-);
+    turn     INTEGER NOT NULL CHECK (turn >= 0) -- its place in the line of that priority
+) STRICT;
 CREATE INDEX hosts_line ON hosts (priority DESC, turn);
 
 CREATE TABLE host_turns (           -- turns that hosts had since ``hosts`` was written
-    turn INTEGER PRIMARY KEY,       -- as in hosts; the last one of a host holds
+    turn INTEGER PRIMARY KEY CHECK (turn >= 0), -- as in hosts; the last one of a host holds
     host INTEGER NOT NULL
-);
+) STRICT;
 
 CREATE TABLE host_pauses (          -- hosts that refused, or did not answer, in this visit
     host        INTEGER PRIMARY KEY, -- as in requests
@@ -69,23 +70,24 @@ CREATE TABLE host_pauses (          -- hosts that refused, or did not answer, in
     pauses      INTEGER NOT NULL,   -- in this visit
     total_secs  REAL NOT NULL,      -- length of all of them
     reason      TEXT NOT NULL       -- of the last one
-);
+) STRICT;
 
 CREATE TABLE url_rules (
     id        INTEGER PRIMARY KEY,
     state     INTEGER NOT NULL,     -- storage.states.RuleStatus
     rule      TEXT NOT NULL,        -- JSON: where it holds, and what does not matter there
-    positives INTEGER NOT NULL,     -- texts that were met under two addresses which it makes one
-    explored  INTEGER NOT NULL,     -- requests that were made to try it
-    saved     INTEGER NOT NULL,     -- requests that it skipped in earlier visits
-    tried     TEXT NOT NULL,        -- JSON: path patterns and values with which it was tried
+    positives INTEGER NOT NULL CHECK (positives >= 0), -- texts met at two URLs that it makes one
+    explored  INTEGER NOT NULL CHECK (explored >= 0), -- requests that were made to try it
+    saved     INTEGER NOT NULL CHECK (saved >= 0), -- requests that it skipped in earlier visits
+    tried     TEXT NOT NULL CHECK (json_valid(tried)), -- path patterns and values tried with it
     origin    TEXT NOT NULL,        -- learned, or the file that it came from
-    since     REAL NOT NULL,        -- seconds since 1970
+    since     REAL NOT NULL CHECK (since >= 0), -- seconds since 1970
     reason    TEXT                  -- why it does not hold any more
-);
+) STRICT;
 
 CREATE TABLE url_groups (
-    group_digest BLOB PRIMARY KEY,  -- digest of an address after the learned rules
+    group_digest BLOB PRIMARY KEY -- digest of an address after the learned rules
+        CHECK (length(group_digest) = 16),
     host       INTEGER NOT NULL,    -- as in requests
     key        BLOB NOT NULL,       -- of the request that stands for it
     words      BLOB,                -- pages.words_digest of what was there
@@ -94,26 +96,26 @@ CREATE TABLE url_groups (
     page       INTEGER,             -- pages.id of the capture
     links      INTEGER,             -- of it that are followed
     visit      INTEGER,
-    tries      INTEGER NOT NULL,    -- further URLs that were tried because there was no page
-    explored   INTEGER NOT NULL,    -- 1: a second URL of it was fetched on purpose
+    tries      INTEGER NOT NULL CHECK (tries >= 0), -- further URLs tried, as there was no page
+    explored   INTEGER NOT NULL CHECK (explored IN (0, 1)), -- 1: a second URL of it was fetched
     tested     TEXT NOT NULL        -- JSON: forms of its URLs that led to one text; or empty
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX url_groups_host ON url_groups (host);
 CREATE INDEX url_groups_page ON url_groups (page) WHERE page IS NOT NULL;
 
 CREATE TABLE url_clusters (
     id      INTEGER PRIMARY KEY,    -- negated, it is the rule of a request that is skipped for it
     name    TEXT NOT NULL,          -- host, path pattern, names of arguments
-    fetched INTEGER NOT NULL,       -- pages in this visit
-    new     INTEGER NOT NULL,       -- those of them whose text was new
-    barren  INTEGER NOT NULL,       -- pages since the last new one
-    met     INTEGER NOT NULL,       -- requests queued since then, while it was not open
-    counted INTEGER NOT NULL,       -- barren pages that are kept: their names count on
-    deepest INTEGER NOT NULL,       -- the largest depth of those requests
-    recent  INTEGER NOT NULL,       -- the last forty, a bit each, 1 for a new one
-    state   TEXT NOT NULL,          -- open, slow, closed
+    fetched INTEGER NOT NULL CHECK (fetched >= 0), -- pages in this visit
+    new     INTEGER NOT NULL CHECK (new BETWEEN 0 AND fetched), -- those of them whose text was new
+    barren  INTEGER NOT NULL CHECK (barren >= 0), -- pages since the last new one
+    met     INTEGER NOT NULL CHECK (met >= 0), -- requests queued since then, while it was not open
+    counted INTEGER NOT NULL CHECK (counted >= 0), -- barren and kept pages: their names count on
+    deepest INTEGER NOT NULL CHECK (deepest >= 0), -- the largest depth of those requests
+    recent  INTEGER NOT NULL CHECK (recent >= 0), -- the last forty, a bit each, 1 for a new one
+    state   TEXT NOT NULL CHECK (state IN ('open', 'slow', 'closed')),
     reason  TEXT                    -- why it is not open
-);
+) STRICT;
 CREATE UNIQUE INDEX url_clusters_name ON url_clusters (name);
 
 CREATE TABLE file_kinds (           -- of links that look like files by their ending
@@ -123,7 +125,7 @@ CREATE TABLE file_kinds (           -- of links that look like files by their en
     asked  INTEGER NOT NULL,        -- links that were let through
     files  INTEGER NOT NULL,        -- answers that were no page
     pages  INTEGER NOT NULL         -- answers that were one
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE file_links (           -- those that were not asked for
     key    BLOB PRIMARY KEY,        -- request fingerprint
@@ -133,16 +135,16 @@ CREATE TABLE file_links (           -- those that were not asked for
     url    TEXT NOT NULL,
     depth  INTEGER NOT NULL,
     source TEXT NOT NULL            -- URL of the page on which it was met; empty: not known
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX file_links_ending ON file_links (host, ending);
 CREATE INDEX file_links_kind ON file_links (kind);
 
 CREATE TABLE redirects (
-    key    BLOB PRIMARY KEY,        -- request fingerprint of the URL that redirects
+    key    BLOB PRIMARY KEY CHECK (length(key) = 16), -- fingerprint of the URL that redirects
     url    TEXT NOT NULL,
-    target BLOB NOT NULL,           -- request fingerprint of where it leads
+    target BLOB NOT NULL CHECK (length(target) = 16), -- request fingerprint of where it leads
     fragment TEXT NOT NULL DEFAULT '' -- of where it leads
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE spellings (
     key   BLOB NOT NULL,            -- request fingerprint of all spellings of a URL
@@ -150,7 +152,7 @@ CREATE TABLE spellings (
     url   TEXT NOT NULL,
     state INTEGER NOT NULL,         -- storage.states.SpellingState
     PRIMARY KEY (key, place)
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE variants (             -- URLs that fixed rules take for one page
     key      BLOB PRIMARY KEY,      -- of its exact form; of the first URL that of the page
@@ -162,7 +164,7 @@ CREATE TABLE variants (             -- URLs that fixed rules take for one page
     state    INTEGER NOT NULL,      -- storage.states.VariantState
     priority INTEGER NOT NULL,
     request  BLOB NOT NULL          -- as in requests while it is skipped, else empty
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX variants_page ON variants (page);
 CREATE INDEX variants_skipped ON variants (host, page, key)
     WHERE state = {VariantState.SKIPPED};
@@ -176,7 +178,7 @@ CREATE TABLE fixed_rules (          -- those that were tried on a host
     due_at INTEGER NOT NULL,        -- the number of the next variant to request
     reason TEXT,                    -- why it does not hold on the host; NULL: it holds
     PRIMARY KEY (host, rule)
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE files (
     id             INTEGER PRIMARY KEY,
@@ -199,7 +201,7 @@ CREATE TABLE files (
     is_linked      INTEGER NOT NULL, -- 1: a document of the mirror links to it
     is_cut         INTEGER NOT NULL, -- 1: only a part of what the site has came
     has_modules    INTEGER NOT NULL -- 1: it runs modules, which browsers refuse to load from a disk
-);
+) STRICT;
 CREATE UNIQUE INDEX files_key ON files (key);
 CREATE UNIQUE INDEX files_path ON files (path_key);
 CREATE INDEX files_digest ON files (digest);
@@ -207,69 +209,72 @@ CREATE INDEX files_digest ON files (digest);
 CREATE TABLE file_parts (
     id   INTEGER PRIMARY KEY,       -- files.id of a part that can be continued
     etag TEXT NOT NULL              -- of the version that it is of, by which the rest is requested
-);
+) STRICT;
 
 CREATE TABLE downloads (            -- bodies that are on their way to the disk
     key    BLOB PRIMARY KEY,        -- of the URL; in hexadecimal, the name of the file
     etag   TEXT NOT NULL,           -- of the version that it is of, by which the rest is requested
     size   INTEGER NOT NULL,        -- its first bytes, as many as are known to be there
     digest BLOB NOT NULL            -- their payload digest
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE file_redirects (
-    key    BLOB PRIMARY KEY,        -- as in redirects, of every visit so far
-    target BLOB NOT NULL,
+    key    BLOB PRIMARY KEY CHECK (length(key) = 16), -- as in redirects, of every visit so far
+    target BLOB NOT NULL CHECK (length(target) = 16),
     fragment TEXT NOT NULL DEFAULT ''
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE known (
-    key           BLOB PRIMARY KEY, -- of a URL that was asked for, as in pages
-    visit         INTEGER NOT NULL, -- the last one that asked
-    outcome       TEXT NOT NULL,    -- new, changed, unchanged, moved, gone, forbidden, failed
-    since         INTEGER NOT NULL, -- the first visit in a row with that outcome
+    key           BLOB PRIMARY KEY CHECK (length(key) = 16), -- of a requested URL, as in pages
+    visit         INTEGER NOT NULL CHECK (visit >= 0), -- the last one that asked
+    outcome       TEXT NOT NULL
+        CHECK (outcome IN ('new', 'changed', 'unchanged', 'moved', 'gone', 'forbidden', 'failed')),
+    since         INTEGER NOT NULL -- the first visit in a row with that outcome
+        CHECK (since BETWEEN 0 AND visit),
     reason        TEXT,
     moved_to      TEXT,             -- URL
-    distance      INTEGER,          -- of a changed page to its own last version, bits
-    similarity    REAL,             -- the same, Jaccard
-    is_near       INTEGER NOT NULL, -- 1: the change is so small that it counts as none
-    not_sent      INTEGER NOT NULL, -- 1: the server said that it is unchanged, and sent nothing
-    was_away      INTEGER NOT NULL, -- 1: at the visit before there was no page
-    interval_secs REAL NOT NULL,    -- from one visit to the next
+    distance      INTEGER CHECK (distance BETWEEN 0 AND 64), -- of a changed page to its last text
+    similarity    REAL CHECK (similarity BETWEEN 0 AND 1), -- the same, Jaccard
+    is_near       INTEGER NOT NULL CHECK (is_near IN (0, 1)), -- 1: so small a change counts as none
+    not_sent      INTEGER NOT NULL -- 1: the server said that it is unchanged, and sent nothing
+        CHECK (not_sent IN (0, 1)),
+    was_away      INTEGER NOT NULL CHECK (was_away IN (0, 1)), -- 1: no page at the visit before
+    interval_secs REAL NOT NULL CHECK (interval_secs >= 0), -- from one visit to the next
     due_at        REAL NOT NULL,    -- seconds since 1970
     referer       TEXT,             -- sent with the last request that had one
     checksum      INTEGER           -- as in pages
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE links (
     id     INTEGER PRIMARY KEY,     -- in order: a table in the order of keys is a third empty
     key    BLOB NOT NULL,           -- of the page
-    shared INTEGER NOT NULL,        -- 1: packed with the dictionary
+    shared INTEGER NOT NULL CHECK (shared IN (0, 1)), -- 1: packed with the dictionary
     urls   BLOB NOT NULL,           -- zstd; crawler/pages/page_links.py has the grammar
     checksum INTEGER                -- as in pages
-);
+) STRICT;
 CREATE UNIQUE INDEX links_key ON links (key);
 
 CREATE TABLE link_dictionary (
     id   INTEGER PRIMARY KEY,       -- 1
     urls BLOB NOT NULL
-);
+) STRICT;
 
 CREATE TABLE pages (
-    id             INTEGER PRIMARY KEY,  -- one capture of a page; its id in the fingerprint index
+    id             INTEGER PRIMARY KEY CHECK (id > 0), -- one capture; its id in the indexes
     key            BLOB NOT NULL,        -- hash of the canonical URL, 16 bytes
     url            TEXT NOT NULL,        -- as requested
     canonical_url  TEXT NOT NULL,
-    latest         INTEGER NOT NULL,     -- 1: the newest capture under this key
-    visit          INTEGER NOT NULL,     -- the visit that captured it
+    latest         INTEGER NOT NULL CHECK (latest IN (0, 1)), -- 1: the newest one under this key
+    visit          INTEGER NOT NULL CHECK (visit >= 0), -- the visit that captured it
     fetched_at     REAL NOT NULL,        -- seconds since 1970
-    seen_visit     INTEGER NOT NULL,     -- the last visit that found it unchanged
+    seen_visit     INTEGER NOT NULL CHECK (seen_visit >= visit), -- the last that found it unchanged
     seen_at        REAL NOT NULL,
-    depth          INTEGER NOT NULL,
+    depth          INTEGER NOT NULL CHECK (depth >= 0),
     status         INTEGER,              -- HTTP status; NULL where no answer came
     content_type   TEXT,
     etag           TEXT,
     last_modified  TEXT,
-    body_bytes     INTEGER NOT NULL,
+    body_bytes     INTEGER NOT NULL CHECK (body_bytes >= 0),
     title          TEXT,                 -- without the name of the site
     name           TEXT,                 -- what it is called, as neardup.names.Name.packed has it
     author         TEXT,
@@ -277,33 +282,33 @@ CREATE TABLE pages (
     language       TEXT,
     declared_url   TEXT,                 -- rel=canonical of the page
     metadata       TEXT,                 -- JSON, the rest of it; crawler/pages/page_row.py
-    words          INTEGER,
-    is_main        INTEGER,              -- 1: a fingerprint may stand for its text; NULL: no text
+    words          INTEGER CHECK (words >= 0),
+    is_main        INTEGER CHECK (is_main IN (0, 1)), -- 1: a fingerprint may stand for its text
     payload_digest BLOB,                 -- xxh3-128 of the body; NULL: the text is of another one
-    visible_digest BLOB,                 -- xxh3-128 of all visible text, folded
+    visible_digest BLOB CHECK (length(visible_digest) = 16), -- xxh3-128 of all visible text, folded
     text_digest    BLOB,                 -- xxh3-128 of the judged text with its whole, folded
-    last_payload_digest BLOB,            -- of the body that this URL answered with last
-    last_text_digest    BLOB,            -- of what that said; NULL where it was no page to judge
-    words_digest   BLOB,                 -- of the words in any order, of what this page answered
-    links          INTEGER NOT NULL,     -- how many of it are followed
+    last_payload_digest BLOB CHECK (length(last_payload_digest) = 16), -- of its URL's last body
+    last_text_digest    BLOB CHECK (length(last_text_digest) = 16), -- of its text; NULL: none
+    words_digest   BLOB CHECK (length(words_digest) = 16), -- of the words of that, in any order
+    links          INTEGER NOT NULL CHECK (links >= 0), -- how many of it are followed
     fingerprint    INTEGER,              -- SimHash, the 64 bits read as a signed number
     verdict        TEXT NOT NULL,
     reason         TEXT,
     duplicate_of   INTEGER,              -- pages.id of the kept page
     resembles      INTEGER,              -- pages.id of the kept page of another name
     part_of        INTEGER,              -- pages.id of the kept page that it is a part of
-    distance       INTEGER,              -- bits
-    similarity     REAL,                 -- Jaccard, 0 to 1
-    containment    REAL,                 -- of it in that page, or in its original; 0 to 1
+    distance       INTEGER CHECK (distance BETWEEN 0 AND 64), -- bits
+    similarity     REAL CHECK (similarity BETWEEN 0 AND 1), -- Jaccard
+    containment    REAL CHECK (containment BETWEEN 0 AND 1), -- of it in that page or its original
     parameters     INTEGER,              -- parameters.id of the verdict; NULL: not of a text
-    better_copy    INTEGER NOT NULL,     -- 1: would have been the better one to keep
+    better_copy    INTEGER NOT NULL CHECK (better_copy IN (0, 1)), -- 1: the better one to keep
     page_type      TEXT,                 -- of its content: article, forum, ...; NULL: not known
     content_source TEXT,                 -- what found its content, a short code
     text           BLOB,                 -- what is judged, zstd; with its whole, neardup/whole.py
     content        BLOB,                 -- what is shown, zstd; reading/content_xml.py
     html           BLOB,                 -- zstd, where PAGES_KEEP_HTML is set
     checksum       INTEGER NOT NULL      -- of the rest of the row; checksum_sql
-);
+) STRICT;
 CREATE INDEX pages_key ON pages (key);
 CREATE INDEX pages_payload ON pages (payload_digest)
     WHERE verdict IN ('new', 'changed', 'too_short', 'same_template', 'not_html');
@@ -323,7 +328,7 @@ CREATE TABLE elsewhere (          -- originals that another crawl of the fleet h
     key         BLOB NOT NULL,    -- pages.key of its original, there
     url         TEXT NOT NULL,
     text_digest BLOB              -- of what that was kept with; NULL: it is a file
-);
+) STRICT;
 CREATE INDEX elsewhere_key ON elsewhere (key);
 
 CREATE TABLE near_texts (         -- of duplicates with words of their own, to judge them again
@@ -331,21 +336,21 @@ CREATE TABLE near_texts (         -- of duplicates with words of their own, to j
     text BLOB NOT NULL,           -- as in pages
     content BLOB NOT NULL,
     checksum INTEGER              -- as in pages
-);
+) STRICT;
 
 CREATE TABLE wall_clusters (      -- short texts that answer at several URLs, or may yet do so
     id       INTEGER PRIMARY KEY,
     host     INTEGER NOT NULL,    -- hash of the name of the host with its port, 63 bits
-    skeleton BLOB NOT NULL,       -- xxh3-128 of the text without what repeats its URL
+    skeleton BLOB NOT NULL CHECK (length(skeleton) = 16), -- of the text without parts of its URL
     kind     TEXT NOT NULL,       -- content_types.WallKind, or empty
     links    BLOB NOT NULL,       -- 4 bytes of the key of each link of the first page, sorted
     names    BLOB NOT NULL,       -- 4 bytes of the hash of each last name of a path, few of them
     folders  BLOB NOT NULL,       -- the same of what stands before it
-    has_seed INTEGER NOT NULL,    -- 1: a seed has the text, so that it is no soft 404
-    verdict  TEXT,                -- NULL: it is none yet
+    has_seed INTEGER NOT NULL CHECK (has_seed IN (0, 1)), -- 1: a seed has it, so it is no soft 404
+    verdict  TEXT CHECK (verdict IN ('soft_404', 'wall')), -- NULL: it is none yet
     reason   TEXT,
-    is_given INTEGER NOT NULL     -- 1: all of its pages have the verdict
-);
+    is_given INTEGER NOT NULL CHECK (is_given IN (0, 1)) -- 1: all of its pages have the verdict
+) STRICT;
 CREATE INDEX wall_clusters_ungiven ON wall_clusters (id)
     WHERE verdict IS NOT NULL AND is_given = 0;
 CREATE UNIQUE INDEX wall_clusters_skeleton ON wall_clusters (host, skeleton);
@@ -354,7 +359,7 @@ CREATE TABLE wall_pages (         -- captures whose text is that of a cluster
     page     INTEGER PRIMARY KEY, -- pages.id
     cluster  INTEGER NOT NULL,    -- wall_clusters.id
     replaced INTEGER              -- pages.id of the last capture of the page that has none
-);
+) STRICT;
 CREATE INDEX wall_pages_cluster ON wall_pages (cluster);
 CREATE INDEX wall_pages_replaced ON wall_pages (replaced) WHERE replaced IS NOT NULL;
 
@@ -362,7 +367,7 @@ CREATE TABLE wall_probes (        -- URLs that cannot exist, one a host and visi
     host     INTEGER PRIMARY KEY, -- as in wall_clusters
     url      TEXT NOT NULL,
     skeleton BLOB                 -- of the answer, empty: no page or a long one; NULL: none yet
-);
+) STRICT;
 
 CREATE TABLE {HOST_BLOCKS}
 
@@ -374,26 +379,26 @@ CREATE TABLE name_slots (         -- words of names that may change although the
     visit         INTEGER NOT NULL, -- when it had changed at two URLs and in two visits, 0: never
     is_fixed      INTEGER NOT NULL, -- 1: it was the same at a later visit
     PRIMARY KEY (host, slot)
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE superseded (         -- old captures that still have duplicates, until the visit ends
     page INTEGER PRIMARY KEY      -- pages.id, of a capture that is not its page's newest
-);
+) STRICT;
 
 CREATE TABLE parameters (         -- with which verdicts are made; the newest row holds
     id     INTEGER PRIMARY KEY,
-    since  REAL NOT NULL,         -- seconds since 1970
+    since  REAL NOT NULL CHECK (since >= 0), -- seconds since 1970
     origin TEXT NOT NULL,         -- settings, tune, lab
     chosen TEXT NOT NULL          -- JSON, the words of neardup.Parameters
-);
+) STRICT;
 
 CREATE TABLE labels (             -- what a person said of two texts
-    first       BLOB NOT NULL,    -- pages.text_digest, the smaller one
-    second      BLOB NOT NULL,
-    label       TEXT NOT NULL,    -- duplicate, different
+    first       BLOB NOT NULL CHECK (length(first) = 16), -- pages.text_digest, the smaller one
+    second      BLOB NOT NULL CHECK (length(second) = 16 AND second > first),
+    label       TEXT NOT NULL CHECK (label IN ('duplicate', 'different')),
     first_url   TEXT NOT NULL,
     second_url  TEXT NOT NULL,
-    labelled_at REAL NOT NULL,    -- seconds since 1970
+    labelled_at REAL NOT NULL CHECK (labelled_at >= 0), -- seconds since 1970
     PRIMARY KEY (first, second)
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 """

@@ -211,12 +211,12 @@ def _number(name: str, options: Namespace) -> int:
 def _distance_cells(row: SweepRow) -> tuple[str, ...]:
     return (
         many(row.max_distance, "bit"),
-        f"{row.dropped:,}",
-        f"{row.wrong_drops:,}",
-        f"{row.missed:,}",
+        f"{row.outcome.dropped:,}",
+        f"{row.outcome.wrong_drops:,}",
+        f"{row.outcome.missed:,}",
         "",
-        f"{row.precision:.4f}",
-        f"{row.recall:.4f}",
+        f"{row.scores.precision:.4f}",
+        f"{row.scores.recall:.4f}",
     )
 
 

@@ -19,7 +19,7 @@ from crawler.reading.content.content_text import shown_text
 from crawler.reading.content.content_xml import ContentError, compress
 from crawler.storage.errors import JobError
 from neardup.errors import NearDupError
-from tests.crawler.maintenance.verify.crawled import make
+from tests.crawler.maintenance.verify.crawled import damaging, make
 from tests.fuzzing.target import Target
 
 if TYPE_CHECKING:
@@ -98,9 +98,7 @@ def _begin_values(folder: Path) -> Read:
         table, column = columns[data[0] % len(columns)]
         job = _copied(folder)
         sql = f'UPDATE OR IGNORE "{table}" SET "{column}" = {_KINDS[data[1] % 5]}'
-        connected = closing(sqlite3.connect(job / "crawl.db"))
-        refused = suppress(sqlite3.Error, OverflowError, ValueError)
-        with connected as connection, connection, refused:
+        with damaging(job) as connection, suppress(sqlite3.Error, OverflowError, ValueError):
             connection.execute(sql, (data[2:],))
         _verify(job, is_repaired=bool(data[1] > 0x7F))
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.maintenance.verify.finding import Culprits, Rule, Stage
-from crawler.pages.verdicts import OUTCOMES, WALLS, listed
+from crawler.pages.verdicts import listed
 from crawler.reading.content.content_xml import DOCUMENT, FROM_LINES, PAGE_TYPES
 from crawler.storage import meta_names
 from crawler.storage.checksums import CHECKED, checksum_sql, keep_checksums
-from crawler.storage.states import QUEUED, SKIPPED, WAITING
+from crawler.storage.schema import TABLES
+from crawler.storage.states import QUEUED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
@@ -27,42 +29,36 @@ NEWEST_VISIT = (
     "max((SELECT coalesce(max(visit), 0) FROM known), coalesce((SELECT CAST(value AS INTEGER)"
     f" FROM meta WHERE name = '{meta_names.VISIT}'), 0))"
 )
-_LABELS = ("duplicate", "different")
-_CLUSTERS = ("closed", "open", "slow")
+_TABLE = re.compile(r"^CREATE TABLE (\w+) \(.*?\n(.*?)^\)", re.MULTILINE | re.DOTALL)
+_CHECK = re.compile(r"^    (\w+) .*\n? *CHECK \((.*)\),?(?: *--.*)?$", re.MULTILINE)
+
+CONDITIONS = {
+    (table, column): condition
+    for table, columns in _TABLE.findall(TABLES)
+    for column, condition in _CHECK.findall(columns)
+}
+"""Map tables and columns to the conditions by which the schema checks their values."""
 
 
 class ColumnCheck(NamedTuple):
-    """A condition on values that no crawl writes, with the repair, or None to delete the row."""
+    """A condition on values that no crawl writes.
+
+    Attributes:
+        table: The table.
+        column: The column.
+        wrong: The condition.
+        right: SQL of the value that is written in place of a wrong one; None: the row is deleted.
+    """
 
     table: str
+    column: str
     wrong: str
     right: str | None
 
 
-def _digest(name: str, *, may_be_null: bool = True) -> str:
-    is_wrong = f"typeof({name}) <> 'blob' OR length({name}) <> 16"
-    return f"{name} IS NOT NULL AND ({is_wrong})" if may_be_null else is_wrong
-
-
-def _number(name: str, low: float, high: float | None = None) -> str:
-    is_wrong = f"typeof({name}) NOT IN ('integer', 'real') OR {name} < {low}"
-    is_wrong += "" if high is None else f" OR {name} > {high}"
-    return f"{name} IS NOT NULL AND ({is_wrong})"
-
-
-def _flags(table: str, *names: str) -> Iterator[ColumnCheck]:
-    return (
-        ColumnCheck(table, f"{name} NOT IN (0, 1)", f"{name} = ({name} <> 0)") for name in names
-    )
-
-
-def _counts(table: str, *names: str) -> Iterator[ColumnCheck]:
-    return (ColumnCheck(table, _number(name, 0), f"{name} = 0") for name in names)
-
-
 _TYPES = {"INTEGER": "integer", "REAL": "real", "TEXT": "text", "BLOB": "blob"}
 _NAME_OF_TITLE = """
-name = CASE WHEN typeof(title) = 'text' THEN json_array(
+CASE WHEN typeof(title) = 'text' THEN json_array(
     CASE WHEN json_valid(metadata) AND json_type(metadata, '$.full_title') = 'text'
     THEN json_extract(metadata, '$.full_title') ELSE title END, '', '', json_array(), '') END
 """
@@ -79,32 +75,68 @@ name IS NOT NULL AND CASE
 """
 _PAGE_TYPES = {*PAGE_TYPES, DOCUMENT}
 _INSTEAD = {
+    # Ids begin at 1; other checks find the rows that refer to a wrong one.
+    ("pages", "id"): "(SELECT max(max(id), 0) FROM pages) + 1 - id",
     ("pages", "name"): _NAME_OF_TITLE,
-    ("pages", "url"): "url = canonical_url",
-    ("pages", "canonical_url"): "canonical_url = ''",
-    ("pages", "key"): "key = x''",
-    ("pages", "verdict"): "verdict = ''",
-    ("requests", "request"): "request = x''",
-    ("near_texts", "content"): "content = x''",
+    ("pages", "url"): "canonical_url",
+    ("pages", "canonical_url"): "''",
+    ("pages", "key"): "x''",
+    ("pages", "verdict"): "''",
+    ("pages", "seen_visit"): "visit",
+    ("pages", "is_main"): "fingerprint IS NOT NULL",
+    ("known", "outcome"): "'unchanged'",
+    ("requests", "request"): "x''",
+    ("near_texts", "content"): "x''",
+    ("url_rules", "tried"): "'[]'",
+    ("url_clusters", "state"): "'open'",
 }
-"""Repairs of values that other checks complete; other rows are deleted, or lose the value."""
+"""Values in place of wrong ones, some of which other checks complete.
+
+Other columns lose the value, numbers that must be there are 0 then, and other rows are deleted.
+"""
+
+# Conditions on other tables or columns, on JSON, and on what servers and corpora say.
+_FURTHER = (
+    ColumnCheck("wall_pages", "cluster", "cluster NOT IN (SELECT id FROM wall_clusters)", None),
+    ColumnCheck("pages", "metadata", _NO_METADATA, "NULL"),
+    ColumnCheck("pages", "name", _NO_NAME, _NAME_OF_TITLE),
+    ColumnCheck("pages", "page_type", f"page_type NOT IN ({listed(_PAGE_TYPES)})", "NULL"),
+    ColumnCheck("requests", "url", f"state IN ({QUEUED}) AND url NOT LIKE '%:%'", None),
+    ColumnCheck(
+        "pages",
+        "payload_digest",
+        "payload_digest IS NOT NULL AND payload_digest IS NOT last_payload_digest",
+        "last_payload_digest",
+    ),
+    ColumnCheck(
+        "pages", "content_source", "text NOTNULL AND content_source ISNULL", f"'{FROM_LINES}'"
+    ),
+    ColumnCheck("pages", "status", "status NOT BETWEEN 100 AND 999", "NULL"),
+    ColumnCheck("pages", "fetched_at", "fetched_at < 0", "0"),
+    ColumnCheck("pages", "seen_at", "seen_at < 0", "fetched_at"),
+    ColumnCheck("known", "due_at", "due_at < 0", "0"),
+    *(
+        ColumnCheck(table, column, f"{column} > {NEWEST_VISIT}", NEWEST_VISIT)
+        for table, column in (("pages", "visit"), ("pages", "seen_visit"), ("known", "visit"))
+    ),
+)
 
 
-def _typed_columns(read: Read) -> list[ColumnCheck]:
-    found = []
+def _typed_columns(read: Read) -> Iterator[ColumnCheck]:
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     for (table,) in read(tables).fetchall():
         for _, name, kind, is_needed, _, is_key in read(f"PRAGMA table_info({table})"):
             wrong = f"typeof({name}) <> '{_TYPES[kind]}'"
             if kind == "TEXT":
                 wrong = f"({wrong} OR NOT is_utf8(CAST({name} AS BLOB)))"
-            right: str | None = f"{name} = NULL"
+            right: str | None = "NULL"
             if is_needed or is_key:
-                right = f"{name} = 0" if kind in {"INTEGER", "REAL"} and not is_key else None
+                right = "0" if kind in {"INTEGER", "REAL"} and not is_key else None
             else:
                 wrong = f"{name} IS NOT NULL AND {wrong}"
-            found.append(ColumnCheck(table, wrong, _INSTEAD.get((table, name), right)))
-    return found
+            right = _INSTEAD.get((table, name), right)
+            typed = None if right is None else f"CAST({right} AS {kind})"
+            yield ColumnCheck(table, name, wrong, typed)
 
 
 def is_utf8(value: bytes) -> bool:
@@ -114,99 +146,6 @@ def is_utf8(value: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-_COLUMNS = (
-    ColumnCheck(
-        "wall_clusters", f"verdict NOT IN ({listed(WALLS)})", "verdict = NULL, reason = NULL"
-    ),
-    ColumnCheck("wall_clusters", "length(skeleton) <> 16", None),
-    *_flags("wall_clusters", "has_seed", "is_given"),
-    ColumnCheck("wall_pages", "cluster NOT IN (SELECT id FROM wall_clusters)", None),
-    # Ids begin at 1; other checks find the rows that refer to a wrong one.
-    ColumnCheck("pages", "id < 1", "id = (SELECT max(max(id), 0) FROM pages) + 1 - id"),
-    *_flags("pages", "latest", "better_copy"),
-    *_counts("pages", "depth", "body_bytes", "links", "words"),
-    ColumnCheck("pages", "is_main NOT IN (0, 1)", "is_main = (fingerprint IS NOT NULL)"),
-    ColumnCheck("pages", _NO_METADATA, "metadata = NULL"),
-    ColumnCheck("pages", _NO_NAME, _NAME_OF_TITLE),
-    ColumnCheck("pages", f"page_type NOT IN ({listed(_PAGE_TYPES)})", "page_type = NULL"),
-    ColumnCheck(
-        "pages",
-        "text IS NOT NULL AND content_source IS NULL",
-        f"content_source = '{FROM_LINES}'",
-    ),
-    ColumnCheck("pages", _number("status", 100, 999), "status = NULL"),
-    ColumnCheck("pages", _number("distance", 0, 64), "distance = NULL"),
-    ColumnCheck("pages", _number("similarity", 0, 1), "similarity = NULL"),
-    ColumnCheck("pages", _number("containment", 0, 1), "containment = NULL"),
-    *(
-        ColumnCheck("pages", _digest(name), f"{name} = NULL")
-        for name in ("visible_digest", "last_text_digest", "last_payload_digest", "words_digest")
-    ),
-    ColumnCheck(
-        "pages",
-        "payload_digest IS NOT NULL AND payload_digest IS NOT last_payload_digest",
-        "payload_digest = last_payload_digest",
-    ),
-    ColumnCheck(
-        "pages",
-        f"visit NOT BETWEEN 0 AND {NEWEST_VISIT}",
-        f"visit = min(max(visit, 0), {NEWEST_VISIT})",
-    ),
-    ColumnCheck(
-        "pages",
-        f"seen_visit NOT BETWEEN visit AND {NEWEST_VISIT}",
-        f"seen_visit = min(max(seen_visit, visit), {NEWEST_VISIT})",
-    ),
-    ColumnCheck("pages", _number("fetched_at", 0), "fetched_at = 0"),
-    ColumnCheck("pages", _number("seen_at", 0), "seen_at = fetched_at"),
-    ColumnCheck(
-        "known", f"outcome NOT IN ({listed(OUTCOMES)})", "outcome = 'unchanged', due_at = 0"
-    ),
-    ColumnCheck("known", f"visit NOT BETWEEN 0 AND {NEWEST_VISIT}", f"visit = {NEWEST_VISIT}"),
-    ColumnCheck("known", "since NOT BETWEEN 0 AND visit", "since = visit"),
-    *_flags("known", "is_near", "not_sent", "was_away"),
-    ColumnCheck("known", _number("distance", 0, 64), "distance = NULL"),
-    ColumnCheck("known", _number("similarity", 0, 1), "similarity = NULL"),
-    ColumnCheck(
-        "known",
-        "typeof(interval_secs) <> 'real' OR interval_secs <= 0",
-        "interval_secs = 86400.0, due_at = 0",
-    ),
-    ColumnCheck("known", _number("due_at", 0), "due_at = 0"),
-    ColumnCheck("known", _digest("key", may_be_null=False), None),
-    ColumnCheck(
-        "requests", f"state NOT BETWEEN {WAITING} AND {SKIPPED}", f"state = {WAITING}, tries = 0"
-    ),
-    *_counts("requests", "tries", "depth"),
-    *_flags("requests", "fixed"),
-    ColumnCheck("requests", _digest("key"), "key = NULL"),
-    ColumnCheck("requests", f"state IN ({QUEUED}) AND url NOT LIKE '%:%'", None),
-    ColumnCheck("redirects", _digest("key", may_be_null=False), None),
-    ColumnCheck("redirects", _digest("target", may_be_null=False), None),
-    *_counts("url_rules", "positives", "explored", "saved"),
-    ColumnCheck("url_rules", "NOT json_valid(tried)", "tried = '[]'"),
-    *_counts("url_groups", "tries"),
-    *_flags("url_groups", "explored"),
-    ColumnCheck("url_groups", _digest("group_digest", may_be_null=False), None),
-    ColumnCheck(
-        "url_clusters", f"state NOT IN ({listed(_CLUSTERS)})", "state = 'open', reason = NULL"
-    ),
-    *_counts("url_clusters", "fetched", "new", "barren", "met", "counted", "deepest", "recent"),
-    ColumnCheck("url_clusters", "new > fetched", "new = fetched"),
-    *_flags("links", "shared"),
-    *_counts("hosts", "turn"),
-    ColumnCheck("host_turns", "turn < 0", None),
-    ColumnCheck("file_redirects", _digest("key", may_be_null=False), None),
-    ColumnCheck("file_redirects", _digest("target", may_be_null=False), None),
-    ColumnCheck("labels", _digest("first", may_be_null=False), None),
-    ColumnCheck("labels", _digest("second", may_be_null=False), None),
-    *_counts("parameters", "since"),
-    *_counts("labels", "labelled_at"),
-    *_counts("url_rules", "since"),
-    ColumnCheck("labels", f"label NOT IN ({listed(_LABELS)}) OR first >= second", None),
-)
 
 
 def find_altered(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
@@ -239,28 +178,67 @@ def _have_read_again(repairer: Repairer, finding: Finding) -> str:
 def find_strange_values(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Check each value by itself. Complexity: O(rows)."""
     directory.connection.create_function("is_utf8", 1, is_utf8, deterministic=True)
-    every = [*_typed_columns(directory.connection.execute), *_COLUMNS]
+    typed = list(_typed_columns(directory.connection.execute))
+    every = [*typed, *_checked_columns(typed), *_FURTHER]
     watch.begin("values", len(every))
-    for table in dict.fromkeys(column.table for column in every):
-        wrong = [column.wrong for column in every if column.table == table]
-        condition = " OR ".join(f"({each})" for each in wrong)
-        count = directory.count(f"SELECT count(*) FROM {table} WHERE {condition}")
-        watch.advance(len(wrong))
+    for table, columns in _by_table(every).items():
+        count = directory.count(f"SELECT count(*) FROM {table} WHERE {_any_wrong(columns)}")
+        watch.advance(len(columns))
         if count:
             what = f"rows of the table {table} with values that no crawl writes: {count:,}"
             yield VALUES.finding(what, count)
 
 
+def _checked_columns(typed: list[ColumnCheck]) -> list[ColumnCheck]:
+    """Return the columns that the schema checks."""
+    return [
+        column._replace(wrong=f"NOT ({CONDITIONS[column[:2]]})")
+        for column in typed
+        if column[:2] in CONDITIONS
+    ]
+
+
+def _by_table(columns: Iterable[ColumnCheck]) -> dict[str, list[ColumnCheck]]:
+    tables: dict[str, list[ColumnCheck]] = {}
+    for column in columns:
+        tables.setdefault(column.table, []).append(column)
+    return tables
+
+
+def _any_wrong(columns: Iterable[ColumnCheck]) -> str:
+    return " OR ".join(f"({column.wrong})" for column in columns)
+
+
 def _put_right(repairer: Repairer, finding: Finding) -> str:
-    rows = 0
+    """Correct the types first: SQLite writes no row that has a value of a wrong type."""
+    read = repairer.database.read
     repairer.database.add_function("is_utf8", is_utf8)
-    for column in (*_typed_columns(repairer.database.read), *_COLUMNS):
-        act = f"UPDATE {column.table} SET {column.right}"
-        if column.right is None:
-            act = f"DELETE FROM {column.table}"
-        rows += repairer.database.write(f"{act} WHERE {column.wrong}").rowcount
+    typed = list(_typed_columns(read))
+    read("PRAGMA ignore_check_constraints = ON")
+    try:
+        rows = sum(_correct(repairer, columns) for columns in _by_table(typed).values())
+        rows += sum(_correct(repairer, [each]) for each in (*_checked_columns(typed), *_FURTHER))
+    finally:
+        read("PRAGMA ignore_check_constraints = OFF")
     repairer.queue.requests.line_up()
     return f"values corrected: {rows:,}"
+
+
+def _correct(repairer: Repairer, columns: list[ColumnCheck]) -> int:
+    """Correct columns of a table in one statement; return the number of rows."""
+    table, write = columns[0].table, repairer.database.write
+    lost = [column for column in columns if column.right is None]
+    kept = [column for column in columns if column.right is not None]
+    rows = 0
+    if lost:
+        rows += write(f"DELETE FROM {table} WHERE {_any_wrong(lost)}").rowcount
+    if kept:
+        values = ", ".join(
+            f"{name} = CASE WHEN {wrong} THEN {right} ELSE {name} END"
+            for _, name, wrong, right in kept
+        )
+        rows += write(f"UPDATE {table} SET {values} WHERE {_any_wrong(kept)}").rowcount
+    return rows
 
 
 ALTERED = Rule(
@@ -275,5 +253,5 @@ VALUES = Rule(
     "rows with values that no crawl writes",
     "corrects the values, or deletes the rows",
     _put_right,
-    Stage.VALUES,
+    Stage.DATABASE,
 )

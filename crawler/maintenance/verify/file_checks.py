@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 from contextlib import closing, contextmanager
@@ -98,8 +99,12 @@ _INDEX_ENDINGS = (".seg", ".log", ".tmp")
 _BATCH = 1 << 16
 # As in crawler.pages.page_store: every text that was ever kept, older versions too.
 _INDEXED = f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)})"
-_MAX_MESSAGES = 100
+_MAX_MESSAGES = 100_000
+"""Read at most this many messages of SQLite, one of which may be of each row."""
 _OF_INDEXES = ("missing from index", "wrong # of entries in index", "non-unique entry in index")
+_COMMENTS = re.compile(r"\s*--.*|\s+")
+_OF_VALUES = ("ok", "non-", "CHECK constraint failed")
+"""Beginnings of messages of values, which other checks find and name."""
 
 
 def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
@@ -110,8 +115,9 @@ def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findin
     watch.begin("crawl.db", 1)
     sql = f"PRAGMA integrity_check({_MAX_MESSAGES})"
     messages = [str(row[0]) for row in directory.connection.execute(sql)]
-    if messages == ["ok"]:
-        messages = _changed_columns(directory.connection.execute)
+    messages = [message for message in messages if not message.startswith(_OF_VALUES)]
+    if not messages:
+        messages = _changed_tables(directory.connection.execute)
     if not messages:
         missing = _missing_indexes(directory.connection.execute)
         yield from LACKING.counted(len(missing), tuple(missing))
@@ -123,13 +129,15 @@ def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findin
     yield rule.finding(rule.what, len(messages), tuple(messages))
 
 
-def _changed_columns(read: Read) -> list[str]:
-    """Say which columns the tables lack, or have of another type."""
-    sql = """SELECT tables.name, columns.name, columns.type
-        FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns
-        WHERE tables.type = 'table'"""
-    found = {tuple(row) for row in read(sql)}
-    return [f"no column {' '.join(column)}" for column in _as_made(sql) if column not in found]
+def _changed_tables(read: Read) -> list[str]:
+    """Say which tables are not there, or have other columns or conditions than a crawl makes."""
+    sql = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
+    found = {name: _COMMENTS.sub(" ", made) for name, made in read(sql)}
+    return [
+        f"the table {name} is not as it was made"
+        for name, made in _as_made(sql)
+        if found.get(name) != _COMMENTS.sub(" ", made)
+    ]
 
 
 def _missing_indexes(read: Read) -> dict[str, str]:

@@ -53,7 +53,7 @@ class Crawl:
     def skip(self) -> None:
         """Skip everything that waits, as a rule does that was learned just now."""
         self._change(
-            "UPDATE requests SET state = 4, rule = 1, group_digest = 'f' WHERE state = ?", 0, -1
+            "UPDATE requests SET state = 4, rule = 1, group_digest = x'0f' WHERE state = ?", 0, -1
         )
 
     def put_back(self) -> None:

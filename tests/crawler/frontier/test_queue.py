@@ -184,7 +184,7 @@ def test_a_skipped_request_survives_a_kill_and_another_process_puts_it_back(
     for n in range(3):
         queue.push(NewRequest(HOST, f"http://x/{n}", 0, b"whole"))
     SkippedRequests(database, queue).set_aside(HOST, [(n, Skip(5, b"group")) for n in (1, 3)])
-    queue.push_skipped(NewRequest(HOST, "http://x/3", 0, b"whole", b"key"), Skip(5, b"group"))
+    queue.push_skipped(NewRequest(HOST, "http://x/3", 0, b"whole", b"k" * 16), Skip(5, b"group"))
     database.commit()
     killed(database)
     assert states(tmp_path) == {0: 1, 4: 3}

@@ -35,6 +35,9 @@ GONE, FAILED = (
 )
 
 
+KEY = b"k" * 16
+
+
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
     return Database(tmp_path)
@@ -66,7 +69,7 @@ def columns(database: Database, names: str) -> tuple[Any, ...]:
 )
 def test_interval(known: KnownUrls, database: Database, visits: list[Outcome], secs: float) -> None:
     for visit, outcome in enumerate(visits, 1):
-        known.note(b"key", visit, outcome, 1000.0 * visit)
+        known.note(KEY, visit, outcome, 1000.0 * visit)
     found, due_at = columns(database, "interval_secs, due_at")
     assert found == pytest.approx(secs)
     assert due_at == pytest.approx(1000.0 * len(visits) + secs)
@@ -87,11 +90,11 @@ def test_the_referer_that_led_to_a_page_stays(
     known: KnownUrls, database: Database, visits: list[tuple[Outcome, str | None]], referer: str
 ) -> None:
     for visit, (outcome, sent) in enumerate(visits, 1):
-        known.note(b"key", visit, outcome, 1000.0, sent)
-    assert known.referer(b"key") == referer
-    assert known.referer(b"other") is None
+        known.note(KEY, visit, outcome, 1000.0, sent)
+    assert known.referer(KEY) == referer
+    assert known.referer(bytes(16)) is None
     queue = QueueAgain(database)  # of a repair
-    queue.push_url("http://example.com/", b"key", 1)
+    queue.push_url("http://example.com/", KEY, 1)
     ((request,),) = database.read("SELECT request FROM requests").fetchall()
     headers = [["Referer", [referer]]] if referer else None
     assert decode_parts(request).get("headers") == headers
@@ -115,9 +118,9 @@ def test_the_referer_that_led_to_a_page_stays(
 def test_in_one_visit_a_page_that_was_got_stays_got(
     known: KnownUrls, database: Database, first: Outcome, then: Outcome, stays: str
 ) -> None:
-    known.note(b"key", 1, NEW, 0)
+    known.note(KEY, 1, NEW, 0)
     for visit, outcome in ((2, first), (2, then)):
-        known.note(b"key", visit, outcome, 0)
+        known.note(KEY, visit, outcome, 0)
     assert columns(database, "visit, outcome") == (2, stays)
 
 
@@ -136,9 +139,9 @@ def test_in_one_visit_a_page_that_was_got_stays_got(
 def test_notes_of_one_visit_move_the_interval_once(
     known: KnownUrls, database: Database, notes: list[Outcome], secs: float
 ) -> None:
-    known.note(b"key", 1, NEW, 0)
+    known.note(KEY, 1, NEW, 0)
     for outcome in notes:
-        known.note(b"key", 2, outcome, 0)
+        known.note(KEY, 2, outcome, 0)
     found, was_away = columns(database, "interval_secs, was_away")
     assert found == pytest.approx(secs)
     assert not was_away
@@ -146,7 +149,7 @@ def test_notes_of_one_visit_move_the_interval_once(
 
 def test_what_came_back_stays_so_for_the_visit(known: KnownUrls, database: Database) -> None:
     for visit, outcome in [(1, NEW), (2, GONE), (3, UNCHANGED), (3, CHANGED)]:
-        known.note(b"key", visit, outcome, 0)
+        known.note(KEY, visit, outcome, 0)
     assert columns(database, "outcome, was_away") == ("changed", 1)
 
 
@@ -154,11 +157,11 @@ def test_since_is_the_first_of_visits_with_the_same_outcome(
     known: KnownUrls, database: Database
 ) -> None:
     for visit, outcome in enumerate([NEW, GONE, GONE], 1):
-        known.note(b"key", visit, outcome, 0)
+        known.note(KEY, visit, outcome, 0)
     assert columns(database, "since, was_away") == (2, 0)
-    known.note(b"key", 4, UNCHANGED, 0)
+    known.note(KEY, 4, UNCHANGED, 0)
     assert columns(database, "since, was_away") == (4, 1)
-    known.note(b"key", 5, UNCHANGED, 0)
+    known.note(KEY, 5, UNCHANGED, 0)
     assert columns(database, "since, was_away") == (4, 0)
 
 
@@ -170,24 +173,24 @@ def test_agenda_counts_what_is_due_and_names_the_next(known: KnownUrls, database
     assert known.agenda(0) == Agenda(0, 0, None)
     store = PageStore(database)
     for number in range(3):
-        key = bytes([number])
+        key = bytes([number]) * 16
         store.insert(blank_row(store.new_id(), Fetched("", "", key, 0, 200, b""), 1))
         known.note(key, 1, NEW, 10.0 * number)
     assert known.agenda(110) == Agenda(2, 1, 120)
-    assert later(database, 110) == [b"\2"]
+    assert later(database, 110) == [b"\2" * 16]
     assert known.agenda(200) == Agenda(3, 0, None)
 
 
 def test_what_only_redirects_is_held_back_and_is_no_page(
     known: KnownUrls, database: Database
 ) -> None:
-    Redirects(database).note(b"alias", "http://example.com/alias", b"page")
+    Redirects(database).note(b"a" * 16, "http://example.com/alias", KEY)
     known.note_redirects(1, 0.0)
-    assert later(database, 50) == [b"alias"]
+    assert later(database, 50) == [b"a" * 16]
     assert not later(database, 150)
     assert known.agenda(150) == Agenda(0, 0, None)
     known.note_redirects(2, 100.0)
-    assert later(database, 150) == [b"alias"]
+    assert later(database, 150) == [b"a" * 16]
 
 
 @pytest.mark.parametrize(

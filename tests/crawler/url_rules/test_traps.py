@@ -406,7 +406,7 @@ class TestWalls:
     ) -> None:
         database.write(
             "INSERT INTO wall_clusters (id, host, skeleton, kind, links, names, folders, has_seed,"
-            " is_given) VALUES (1, 1, x'00', ?, x'', x'', x'', 0, 0)",
+            " is_given) VALUES (1, 1, zeroblob(16), ?, x'', x'', x'', 0, 0)",
             (kind,),
         )
         database.write("INSERT INTO wall_pages VALUES (7, 1, NULL)")

@@ -295,7 +295,7 @@ def test_a_rule_that_one_crawl_revoked_holds_nowhere(tmp_path: Path) -> None:
                 (state * 10, state, ("open", "slow")[state - 1]),
             )
             database.write(
-                "INSERT INTO labels VALUES (x'00', x'01', ?, 'a', 'b', ?)",
+                f"INSERT INTO labels VALUES (zeroblob(16), x'{'01' * 16}', ?, 'a', 'b', ?)",
                 (("duplicate", "different")[state - 1], float(state)),
             )
     merge(tmp_path / "out", folders, NoWatch())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from tests.crawler.pages.test_capture import LONG, OPTIONS, OTHER, capture_all, 
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 PLAN = "site -a url=http://example.com/"
@@ -121,9 +122,27 @@ def write(folder: Path, *statements: str) -> None:
 
 def execute(folder: Path, *statements: str) -> None:
     """Change a crawl's database behind its back."""
-    with closing(sqlite3.connect(folder / "crawl.db")) as connection, connection:
+    with damaging(folder) as connection:
         for statement in statements:
             connection.execute(statement)
+
+
+@contextmanager
+def damaging(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Give a connection by which SQLite writes every value, as a fault of the disk does."""
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        _rewrite_schema(connection, ") STRICT", ") /*STRICT*/")
+        _rewrite_schema(connection, ") /*STRICT*/,", ") /*STRICT,*/")
+        yield connection
+        _rewrite_schema(connection, ") /*STRICT,*/", ") STRICT,")
+        _rewrite_schema(connection, ") /*STRICT*/", ") STRICT")
+
+
+def _rewrite_schema(connection: sqlite3.Connection, old: str, new: str) -> None:
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("UPDATE sqlite_master SET sql = replace(sql, ?, ?)", (old, new))
+    connection.execute("PRAGMA writable_schema = RESET")
 
 
 def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.maintenance.crawl_directory import CrawlDirectory
+from crawler.maintenance.verify.column_checks import CONDITIONS, VALUES, find_strange_values
+from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.page_links import LinkPacker
 from crawler.reading.reading import StoredLink
 from crawler.storage.checksums import keep_checksums
@@ -17,6 +20,7 @@ from crawler.urls.canonical import Canonicalizer
 from tests.crawler.maintenance.verify.crawled import (
     check,
     check_and_repair,
+    damaging,
     execute,
     make,
     rules,
@@ -159,17 +163,19 @@ def columns() -> list[tuple[str, str]]:
         ]
 
 
-def damage(folder: Path, table: str, column: str, new: Callable[[Value], Value]) -> None:
-    """Put another value into one row that has one."""
+def damage(
+    folder: Path, table: str, column: str, new: Callable[[Value], Value | None], number: int = 0
+) -> None:
+    """Put another value into one row that has one: the first, or, round and round, a later one."""
     order = "url LIKE '%/edited' DESC" if column in {"duplicate_of", "distance"} else "1"
     where = f"{column} IS NOT NULL" + (" AND latest = 1" if table == "pages" else "")
     order = f"{order}, url LIKE '%/other' DESC" if table == "pages" else "1"
-    with closing(sqlite3.connect(folder / "crawl.db")) as connection, connection:
+    with damaging(folder) as connection:
         keys = [row[1] for row in connection.execute(f"PRAGMA table_info({table})") if row[5]]
         sql = f"SELECT {', '.join(keys)}, {column} FROM {table} WHERE {where} ORDER BY {order}"
-        row = connection.execute(f"{sql} LIMIT 1").fetchone()
-        assert row is not None, "no row has one"
-        *key, old = row
+        rows = connection.execute(sql).fetchall()
+        assert rows, "no row has one"
+        *key, old = rows[number % len(rows)]
         match = " AND ".join(f"{name} = ?" for name in keys)
         sql = f"UPDATE OR REPLACE {table} SET {column} = ? WHERE {match}"
         connection.execute(sql, (new(old), *key))
@@ -189,14 +195,61 @@ def another(old: Value) -> Value:
     return old + 1
 
 
-@pytest.mark.parametrize(("table", "column"), columns())
-def test_a_value_of_no_type_is_found_and_mended(folder: Path, table: str, column: str) -> None:
-    try:
-        damage(folder, table, column, of_no_type)
-    except sqlite3.IntegrityError:
-        return  # SQLite itself refuses it
-    assert check(folder).problems
+@pytest.mark.parametrize("table", dict.fromkeys(table for table, _ in columns()))
+def test_values_of_no_type_are_found_each_and_mended_together(folder: Path, table: str) -> None:
+    names = [name for its_table, name in columns() if its_table == table]
+    whole, damaged = (folder / "crawl.db").read_bytes(), []
+    for column in names:
+        with suppress(sqlite3.IntegrityError):  # the key of a table is refused always
+            damage(folder, table, column, of_no_type)
+            damaged.append(column)
+            assert strange_tables(folder) == {table}, column
+        (folder / "crawl.db").write_bytes(whole)
+    assert len(damaged) >= len(names) - 1
+    for number, column in enumerate(damaged):
+        damage(folder, table, column, of_no_type, number)
+    assert VALUES.name in rules(check(folder))
     assert check_and_repair(folder).findings == ()
+
+
+@pytest.mark.parametrize("table", dict.fromkeys(table for table, _ in CONDITIONS))
+def test_values_that_the_schema_excludes_are_refused_found_and_mended(
+    folder: Path, table: str
+) -> None:
+    names = [name for its_table, name in CONDITIONS if its_table == table]
+    wrong = {name: refused(folder, table, name) for name in names}
+    whole = (folder / "crawl.db").read_bytes()
+    for column, value in wrong.items():
+        damage(folder, table, column, always(value))
+        assert strange_tables(folder) == {table}, column
+        (folder / "crawl.db").write_bytes(whole)
+    for number, (column, value) in enumerate(wrong.items()):
+        damage(folder, table, column, always(value), number)
+    assert VALUES.name in rules(check(folder))
+    assert check_and_repair(folder).findings == ()
+
+
+def always(value: Value | None) -> Callable[[Value], Value | None]:
+    return lambda _: value
+
+
+def refused(folder: Path, table: str, column: str) -> Value | None:
+    """Return a value of the right type that a crawl cannot write into a column."""
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection:
+        for value in (-1, 7, 70, "text", bytes(15), b"1" * 16, None):
+            try:
+                connection.execute(f"UPDATE {table} SET {column} = ?", (value,))
+            except sqlite3.IntegrityError as error:
+                if str(error).startswith("CHECK constraint failed"):
+                    return value
+    pytest.fail(f"no value is refused: {table} {column}")
+
+
+def strange_tables(folder: Path) -> set[str]:
+    """Return the tables in which a value is found that no crawl writes."""
+    with closing(CrawlDirectory(folder)) as directory:
+        found = find_strange_values(directory, NoWatch())
+        return {finding.what.split()[4] for finding in found}
 
 
 @pytest.mark.parametrize(("table", "column"), columns())
@@ -206,7 +259,7 @@ def test_another_value_is_found_where_something_else_knows(
     damage(folder, table, column, another)
     is_found = bool(check(folder).problems)
     assert is_found == (column not in UNWITNESSED.get(table, ()))
-    assert check_and_repair(folder).findings == ()
+    assert not is_found or check_and_repair(folder).findings == ()
 
 
 def exchanged(column: str) -> tuple[str, ...]:
@@ -415,16 +468,33 @@ def test_a_table_that_is_not_there_is_damage(folder: Path, table: str) -> None:
     assert "database-whole" in rules(check(folder))
 
 
-@pytest.mark.parametrize("changed", ["[words_digest   BLOB]", "words_digest   BLUB"])
+@pytest.mark.parametrize("changed", ["etags TEXT,", "etag BLOB,"])
 def test_a_column_of_another_name_or_type_is_damage(folder: Path, changed: str) -> None:
-    execute(
-        folder,
-        "PRAGMA writable_schema = ON",
-        f"UPDATE sqlite_master SET sql = replace(sql, 'words_digest   BLOB', '{changed}')",
-    )
+    change_schema(folder, "etag           TEXT,", changed)
     (finding,) = check(folder).problems
     assert finding.rule == "database-whole"
-    assert finding.examples == ("no column pages words_digest BLOB",)
+    assert finding.examples == ("the table pages is not as it was made",)
+
+
+def test_a_condition_of_another_number_is_damage(folder: Path) -> None:
+    """One bit of it, by which every page of the next crawl would be refused."""
+    change_schema(folder, "CHECK (depth >= 0)", "CHECK (depth >= 8)")
+    (finding,) = check(folder).problems
+    assert finding.examples == (
+        "the table requests is not as it was made",
+        "the table pages is not as it was made",
+    )
+
+
+def test_other_comments_are_no_damage(folder: Path) -> None:
+    change_schema(folder, "-- as requested", "-- of the request")
+    assert check(folder).problems == ()
+
+
+def change_schema(folder: Path, old: str, new: str) -> None:
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, ?, ?)", (old, new))
 
 
 def test_a_waiting_duplicate_of_a_killed_process_is_left_to_the_next_one(folder: Path) -> None:

@@ -96,11 +96,6 @@ def empty_bloom(folder: Path) -> None:
     ScalableBloomFilter(1000, 0.001).save(folder / "seen.bloom")
 
 
-def cut_bloom(folder: Path) -> None:
-    data = (folder / "seen.bloom").read_bytes()
-    (folder / "seen.bloom").write_bytes(data[: len(data) // 2])
-
-
 def held(path: str) -> str:
     return f"(SELECT text FROM pages {of(path)})"
 
@@ -153,14 +148,6 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         sql(f"UPDATE pages SET text = {HUGE} {of('/other')}"),
         "text-readable",
     ),
-    "a content of another kind of value": (
-        sql(f"UPDATE pages SET content = 'words' {of('/other')}"),
-        "values-right",
-    ),
-    "a type of page that there is not": (
-        sql(f"UPDATE pages SET page_type = 'blog' {of('/other')}"),
-        "values-right",
-    ),
     "a content that nothing found": (
         sql(f"UPDATE pages SET content_source = NULL {of('/other')}"),
         "values-right",
@@ -170,16 +157,8 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         sql("UPDATE pages SET content = x'00' WHERE text IS NULL"),
         "content-owned",
     ),
-    "parameters that there are not": (
-        sql(f"UPDATE pages SET parameters = 77 {of('/other')}"),
-        "parameters-known",
-    ),
     "no newest capture": (sql(f"UPDATE pages SET latest = 0 {of('/other')}"), "newest-unique"),
     "two newest captures": (sql("UPDATE pages SET latest = 1"), "newest-unique"),
-    "a verdict that there is not": (
-        sql(f"UPDATE pages SET verdict = 'odd' {of('/other')}"),
-        "verdict-known",
-    ),
     "no text": (
         sql(f"UPDATE pages SET text = NULL, content = NULL {of('/other')}"),
         "kept-has-text",
@@ -188,7 +167,6 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         sql(f"UPDATE pages SET text = NULL, content = NULL {of('/a')}"),
         "original-held",
     ),
-    "a lost original": (sql(f"DELETE FROM pages {of('/a')}"), "original-held"),
     "an original of an older version": (
         sql(
             f"UPDATE pages SET duplicate_of = (SELECT id FROM pages WHERE url = '{URL}/b'"
@@ -227,18 +205,9 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         ),
         "fingerprint-right",
     ),
-    "another digest": (
-        sql(f"UPDATE pages SET text_digest = zeroblob(16) {of('/other')}"),
-        "digest-right",
-    ),
     "another digest of a short text": (
         sql(f"UPDATE pages SET text_digest = zeroblob(16) {of('/short')}"),
         "digest-right",
-    ),
-    "another number of words": (sql(f"UPDATE pages SET words = 7 {of('/other')}"), "digest-right"),
-    "another fingerprint": (
-        sql(f"UPDATE pages SET fingerprint = fingerprint + 1 {of('/other')}"),
-        "fingerprint-right",
     ),
     "another text": (sql(f"UPDATE pages SET text = {held('/a')} {of('/other')}"), "digest-right"),
     "an index with a hole": (without_one, "index-right"),
@@ -246,7 +215,6 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "an index with a flipped bit": (flip_log, "index-right"),
     "an index cut off at its first entry": (cut_log(72), "index-right"),
     "an index that lacks a byte": (cut_log(-1), "index-right"),
-    "an index of no bytes": (cut_log(0), "index-right"),
     "a request that cannot be read": (
         sql("UPDATE requests SET request = x'80ff' WHERE state IN (0, 1)"),
         "queued-can-be-fetched",
@@ -310,7 +278,6 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "a URL rule that is no JSON": (sql("UPDATE url_rules SET rule = '{'"), "url-rules-readable"),
     "a URL rule in no state": (sql("UPDATE url_rules SET state = 9"), "url-rules-readable"),
     "an empty Bloom filter": (empty_bloom, "bloom-knows-seen"),
-    "half a Bloom filter": (cut_bloom, "bloom-knows-seen"),
     "a stale index of SQLite": (stale_index, "database-indexes"),
 }
 LEFT: dict[str, tuple[Damage, str]] = {
