@@ -160,9 +160,7 @@ class PatientRetry(RetryMiddleware):
         reason = in_words(explain_error(exception)) or ""
         if isinstance(exception, RobotsUnreachableError):
             return self._refused(request, host, reason, exception.wanted_secs)
-        is_unknown = (
-            isinstance(exception, CannotResolveHostError) and host_in(request.url) in unknown_names
-        )
+        is_unknown = host_in(request.url) in unknown_names
         if isinstance(exception, EndlessAnswerError):
             self._pauses.answered(host)
         elif isinstance(exception, _NOBODY_ANSWERS) and not is_unknown:
