@@ -15,6 +15,7 @@ from scrapy import signals
 from crawler.job_registry import SharedByComponents, job_of
 from crawler.options import Options
 from crawler.pages.page_context import Captured, Fetched
+from crawler.pages.verdicts import UNCHANGED
 from crawler.urls.canonical import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
@@ -72,7 +73,7 @@ class ForeignItems(SharedByComponents):
         self._html_fields = options.names("NEARDUP_HTML_FIELDS")
         self._claimed: OrderedDict[bytes, bytes] = OrderedDict()
         self._ahead: OrderedDict[bytes, deque[Captured]] = OrderedDict()
-        self._judged = self._without_text = self._without_url = 0
+        self._judged = self._without_text = self._without_url = self._unchanged = 0
         self._fields: list[str] = []
         self._has_text = False
         crawler.signals.connect(self._close, signals.spider_closed)
@@ -85,6 +86,7 @@ class ForeignItems(SharedByComponents):
         captured = await self._captured(item)
         self._judged += captured is not None
         self._without_url += captured is not None and not captured.row.url
+        self._unchanged += captured is not None and captured.verdict == UNCHANGED
         if captured is not None and captured.row.words:
             self._has_text = True
         elif not self._has_text:
@@ -95,6 +97,12 @@ class ForeignItems(SharedByComponents):
 
     def _close(self) -> None:
         self._warn()
+        if self._unchanged and self._job.visits.number > 1:
+            logger.warning(
+                "%d of %d items are not passed on, since an earlier run on this JOBDIR passed them "
+                "and they have not changed; another JOBDIR, or none, begins anew",
+                *(self._unchanged, self._judged),
+            )
         if self._without_url:
             logger.warning(
                 "%d of %d items have no URL, so that texts that repeat are unchanged: it is looked "

@@ -1,10 +1,12 @@
-"""Refuse to resolve names that public pages give to private addresses: no connection is made."""
+"""Refuse names of public pages at private addresses, and note the names that do not exist."""
 
 from __future__ import annotations
 
+import socket
 from typing import TYPE_CHECKING, Any
 
 from scrapy.resolver import CachingThreadedResolver, HostResolution
+from scrapy.utils.datatypes import LocalCache
 from twisted.internet.abstract import isIPv6Address
 from twisted.internet.address import IPv6Address
 from twisted.internet.error import DNSLookupError
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twisted.internet.defer import Deferred
+    from twisted.python.failure import Failure
+
+unknown_names: LocalCache[str, bool] = LocalCache(10_000)
+"""The names that do not exist, as a name server said when it was asked last."""
 
 
 class GuardedResolver(CachingThreadedResolver):
@@ -33,13 +39,24 @@ class GuardedResolver(CachingThreadedResolver):
     def getHostByName(  # noqa: N802  # Twisted's name
         self, name: str, timeout: Sequence[int] = ()
     ) -> Deferred[str]:
-        return super().getHostByName(name, timeout).addCallback(_judge, name)
+        found = super().getHostByName(name, timeout)
+        return found.addCallbacks(_judge, _note_unknown, (name,), errbackArgs=(name,))
 
 
 def _judge(address: str, name: str) -> str:
+    unknown_names.pop(name, None)
     if not may_resolve(name, address):
         raise DNSLookupError(f"{name} is at the private address {address}")
     return address
+
+
+def _note_unknown(failure: Failure, name: str) -> Failure:
+    # Twisted hands on the message alone. A name server that cannot be asked is another error.
+    if f"[Errno {socket.EAI_NONAME}]" in failure.getErrorMessage():
+        unknown_names[name] = True
+    else:
+        unknown_names.pop(name, None)
+    return failure
 
 
 @implementer(IHostnameResolver)

@@ -19,10 +19,10 @@ class AdoptCommand(PlainCommand):
     after_interrupt = "interrupted; nothing was made"
     uses_profile = True
     usage = "CORPUS DIR"
-    summary = "Begin a crawl directory with the pages that a corpus kept (neardup.spark)"
+    summary = "Begin a crawl directory with the pages that a corpus kept"
     description = (
-        "Make a crawl directory of the output of python -m neardup.spark: what is crawled in "
-        "it (crawl-once URL DIR) is judged against the pages of the corpus."
+        "Make a crawl directory of the output of crawl-once corpus, or of neardup.spark: what is "
+        "crawled in it (crawl-once URL DIR) is judged against the pages of the corpus."
     )
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -73,7 +73,7 @@ class DemoCommand(Command):
         say(f"planted duplicates found: {len(DUPLICATES) - len(missed)} of {len(DUPLICATES)}")
         for path in missed:
             say(f"  missed: {base}{path} (of {base}{DUPLICATES[path]})")
-        say("what the verdicts mean: docs/verdicts.md")
+        say(f"near pairs, with what differs: crawl-once pairs {folder}")
         return FAILED if missed else 0
 
 

@@ -27,7 +27,7 @@ class LinksCommand(PlainCommand):
         "Say what a site's owner would mend: broken links with the pages that have them, circles "
         "and chains of redirects, canonical URLs and translations that contradict, pages without "
         "a link to them, titles and descriptions that are missing or repeated, pages at several "
-        "URLs. With -o, export each link of each page: source, target, kind, text, follow. "
+        "URLs. With -o, export each link of each page: source, target, kind, text, follow, broken. "
         "Nothing is fetched. crawl-once report --html makes a page of it."
     )
 
@@ -44,6 +44,12 @@ class LinksCommand(PlainCommand):
             metavar="N",
             help="examples of each fault (default 5, with --json 100)",
         )
+        parser.add_argument(
+            "--fail-on",
+            metavar="FAULTS",
+            help="end with status 1 where one of these is found or not known: names of --json, or "
+            "how they begin, such as broken,orphans",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -52,13 +58,14 @@ class LinksCommand(PlainCommand):
         if opts.output is None:
             self._say_faults(folder, opts)
             return
-        if opts.json or opts.limit is not None:
-            raise CommandError("-o exports every link; leave --json and --limit out")
+        if opts.json or opts.fail_on or opts.limit is not None:
+            raise CommandError("-o exports every link; leave --json, --limit and --fail-on out")
         self._export(folder, opts.output)
 
     def _say_faults(self, folder: str, opts: argparse.Namespace) -> None:
         from crawler.console.lab_options import whole
 
+        failing = _named_faults(opts.fail_on or "")
         most = whole(opts.limit or ("100" if opts.json else "5"), "--limit", 1)
         from crawler.maintenance.site_faults import find_faults
         from crawler.storage.database import open_for_reading
@@ -66,20 +73,36 @@ class LinksCommand(PlainCommand):
         with closing(open_for_reading(Path(folder))) as connection:
             report = find_faults(connection, most, self.progress)
         self.say_result(opts, report.to_dict, fault_lines(report, folder))
+        found = {fault.name for fault in report.faults if fault.count}
+        self.exitcode = int(bool(failing & {*found, *report.unknown}))
 
     def _export(self, folder: str, output: str) -> None:
         from crawler.console.escaping import say
         from crawler.console.page_export import link_destination, write_rows
-        from crawler.pages.page_links import LinkGraph, PageLink
+        from crawler.maintenance.broken_links import link_rows
+        from crawler.pages.page_links import PageLink
         from crawler.storage.database import open_for_reading
 
         to = link_destination(output)
         self.after_interrupt = f"interrupted; nothing was written to {to.name}"
         with closing(open_for_reading(Path(folder))) as connection:
-            rows = (link._asdict() for link in LinkGraph(connection))
-            count = write_rows(rows, to.name, to.kind, PageLink._fields)
+            fields = (*PageLink._fields, "broken")
+            count = write_rows(link_rows(connection), to.name, to.kind, fields)
         if to.name != "-":
             say(f"{count:,} links in {to.name}", to_stderr=True)
+
+
+def _named_faults(words: str) -> set[str]:
+    """Return the faults whose names begin with one of the words, which commas part."""
+    from crawler.maintenance.fault import FAULTS
+
+    begun = {
+        word: {name for name in FAULTS if name.startswith(word.strip())}
+        for word in filter(None, words.split(","))
+    }
+    if wrong := [word for word, names in begun.items() if not names]:
+        raise CommandError(f"--fail-on {wrong[0]}: no fault; there are {', '.join(FAULTS)}")
+    return set().union(*begun.values())
 
 
 _SHOWN_PAGES = 3
@@ -101,7 +124,7 @@ def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
             yield from _lines(fault)
     for said, names in (
         ("none found", [fault.name for fault in report.faults if not fault.count]),
-        ("not known, since this crawl stored no links", report.unknown),
+        ("not known, since this crawl did not store them", report.unknown),
     ):
         if headings := [FAULTS[name].heading for name in names]:
             yield ""

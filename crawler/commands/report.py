@@ -183,6 +183,7 @@ def html_report(
 
     from crawler.console.html_templates import template_environment
     from crawler.maintenance.crawl_report import make_report, report_selection
+    from crawler.maintenance.fault import FAULTS
     from crawler.maintenance.site_faults import find_faults
     from crawler.pages.export import ALL, stored_urls
     from crawler.pages.verdicts import OUTCOMES, VERDICTS
@@ -200,6 +201,7 @@ def html_report(
         counts=counts,
         report=make_report(connection),
         found=find_faults(connection, _MAX_EXAMPLES, show),
+        faults=FAULTS,
         verdicts=VERDICTS,
         outcomes=OUTCOMES,
     )

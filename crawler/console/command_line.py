@@ -56,12 +56,12 @@ GROUPS = {
         "tune",
         "rejudge",
         "merge",
-        "adopt",
     ),
+    "corpora": ("corpus", "adopt"),
     "thresholds": ("lab", "sweep", "pairs", "compare"),
     "this program": ("config", "completion"),
 }
-"""The commands that fetch, those for what a crawl left, and those that try other parameters."""
+"""The commands that fetch, for what a crawl left, for corpora, and to try other parameters."""
 
 
 def end_in_one_line(program: str) -> None:

@@ -309,7 +309,9 @@ def destination(output: str, wanted: str | None) -> Destination:
         names = sorted(_FORMATS)
         hint = did_you_mean(wanted, names) or f"; there are {', '.join(names)}"
         raise CommandError(f"--format {wanted}: no such format{hint}")
-    if output != "-" and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
+    are_documents = wanted is not None and wanted not in ROW_FORMATS
+    is_folder = are_documents and not Path(output).suffix and ":" not in output
+    if output != "-" and (is_folder or output.endswith(("/", os.sep)) or Path(output).is_dir()):
         return _folder(output, wanted or "markdown")
     name, named = _named(output, _FORMATS)
     kind = wanted or named

@@ -110,10 +110,13 @@ def _more(count: int) -> Iterator[str]:
 
 def report_lines(report: Report, folder: str) -> Iterator[str]:
     """Yield a report on the crawl in ``folder``, at most 100 characters wide without URLs."""
+    other = report.fetched - report.kept - report.duplicates
     yield (
         f"{report.fetched:,} fetched, {report.kept:,} kept, "
         f"{many(report.duplicates, 'duplicate')}, "
-        f"{report.failed:,} failed, {report.queued:,} queued"
+        + (f"{other:,} other, " if report.visit == 1 and other > 0 else "")
+        + ("failures not known, " if report.failed is None else f"{report.failed:,} failed, ")
+        + f"{report.queued:,} queued"
         + (f" (visit {report.visit})" if report.visit > 1 else "")
     )
     if report.visit > 1:
@@ -263,7 +266,7 @@ def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:
     for host in hosts:
         rests = f", asked again in {host.left_secs:.0f} s" if host.left_secs else ""
         times = many(host.pauses, "time")
-        yield f"  {host.name}: {times}, {host.secs:,.0f} s in all ({host.reason}){rests}"
+        yield f"  {host.name}: {times}, for up to {host.secs:,.0f} s ({host.reason}){rests}"
 
 
 def _broken(links: Sequence[BrokenLink], folder: str) -> Iterator[str]:

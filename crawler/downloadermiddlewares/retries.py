@@ -30,6 +30,7 @@ from crawler.job_registry import CrawlerComponent, job_of
 from crawler.large_bodies import EndlessAnswerError
 from crawler.pages.reasons import in_words
 from crawler.request_meta import DONT_CACHE, DOWNLOAD_SLOT, RETRY_TIMES, WAITED, host_in, host_name
+from crawler.resolver import unknown_names
 from crawler.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class PatientRetry(RetryMiddleware):
     be had, is paused (``crawler.frontier.pauses``). A request that it refused waits behind its
     other requests, until its budget of time is spent. Another error of a server is one of its
     page: that is requested ``RETRY_TIMES`` more, later each time, and so is one without an answer.
+    A host of a name that does not exist is asked so often at once, and not paused.
 
     A robots.txt is requested again with the next page that needs it, and not here. Other requests,
     such as those of media pipelines, are retried as in Scrapy.
@@ -158,11 +160,12 @@ class PatientRetry(RetryMiddleware):
         reason = in_words(explain_error(exception)) or ""
         if isinstance(exception, RobotsUnreachableError):
             return self._refused(request, host, reason, exception.wanted_secs)
+        is_unknown = host_in(request.url) in unknown_names
         if isinstance(exception, EndlessAnswerError):
             self._pauses.answered(host)
-        elif isinstance(exception, _NOBODY_ANSWERS):
+        elif isinstance(exception, _NOBODY_ANSWERS) and not is_unknown:
             self._rest(request, host, reason, None, is_silent=True)
-        return self.ask_again(request, reason)
+        return self.ask_again(request, reason, is_at_once=is_unknown)
 
     def _refused(
         self, request: Request, host: int, reason: str, wanted_secs: float | None
@@ -179,7 +182,12 @@ class PatientRetry(RetryMiddleware):
         return self._later(request, {WAITED: waited_secs + secs})
 
     def ask_again(
-        self, request: Request, reason: str, notes: Mapping[str, Any] | None = None
+        self,
+        request: Request,
+        reason: str,
+        notes: Mapping[str, Any] | None = None,
+        *,
+        is_at_once: bool = False,
     ) -> Request | None:
         """Postpone a request that our scheduler handed out, if it has retries left.
 
@@ -187,6 +195,7 @@ class PatientRetry(RetryMiddleware):
             request: The request.
             reason: What was wrong with the answer, in words.
             notes: Further keys of ``meta`` for the retry.
+            is_at_once: Whether nothing is won by waiting.
 
         Returns:
             The result for the caller, a middleware, to return; None where there are no retries
@@ -198,7 +207,7 @@ class PatientRetry(RetryMiddleware):
         if times > request.meta.get("max_retry_times", self.max_retry_times):
             return self._give_up()
         self._count(reason)
-        secs = self._pauses.policy.pause_secs(times)
+        secs = None if is_at_once else self._pauses.policy.pause_secs(times)
         return self._later(request, {**(notes or {}), RETRY_TIMES: times}, secs)
 
     def _later(

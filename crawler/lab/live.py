@@ -119,6 +119,7 @@ class Snapshot:
         kept: Pages whose text the directory holds, whatever visit fetched them.
         dropped: Pages of the directory that repeat a kept one, likewise.
         queued: Requests that were still to be made when they were counted last.
+        sees_failures: Whether URLs that gave no page are seen.
         fetched_bytes: The bytes of the bodies of this visit.
         saved_bytes: The bytes of those bodies that were not stored again.
         pages: The newest ones, the newest first.
@@ -136,6 +137,7 @@ class Snapshot:
     kept: int = 0
     dropped: int = 0
     queued: int = 0
+    sees_failures: bool = True
     fetched_bytes: int = 0
     saved_bytes: int = 0
     pages: Sequence[LivePage] = ()
@@ -153,8 +155,9 @@ class Snapshot:
         return sum(count for name, count in self.verdicts.items() if name != FAILED)
 
     @property
-    def failed(self) -> int:
-        return self.verdicts.get(FAILED, 0)
+    def failed(self) -> int | None:
+        """URLs that gave no page; None where that is not seen (``crawler.maintenance.tally``)."""
+        return self.verdicts.get(FAILED, 0) if self.sees_failures else None
 
     @property
     def saved_extractions(self) -> int:
@@ -205,7 +208,7 @@ LEFT JOIN pages AS kept
     ON kept.id = coalesce(pages.duplicate_of, pages.resembles, pages.part_of)
 LEFT JOIN elsewhere ON elsewhere.page = pages.id WHERE pages.id = ?
 """
-_NO_TALLY = Tally({}, 0, 0, 0, 0, 0)
+_NO_TALLY = Tally({}, 0, 0, 0, 0, 0, 0)
 
 
 class LiveCrawl:
@@ -276,6 +279,7 @@ class LiveCrawl:
             kept=self._tally.kept + self._sum_since(KEPT - {CHANGED}),
             dropped=self._tally.duplicates + self._sum_since(DUPLICATES),
             queued=self._tally.queued,
+            sees_failures=self._tally.failed is not None,
             fetched_bytes=self._tally.fetched_bytes + self._since_bytes,
             saved_bytes=self._tally.saved_bytes + self._since_saved,
             pages=tuple(self._pages),

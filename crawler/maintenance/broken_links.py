@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Any
 
-from crawler.pages.page_links import LinkGraph
+from crawler.pages.page_links import LinkGraph, PageLink
 from crawler.pages.page_row import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE
@@ -18,23 +18,29 @@ from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 LARGEST = 20
 """Examples that a report holds at most."""
 
-_BROKEN = """
-SELECT url, status, reason, metadata FROM pages
-WHERE visit = ? AND verdict = ? AND latest = 1 AND metadata IS NOT NULL
-ORDER BY status IS NULL, status, id
-"""
-
 _FAILED = f"""
-SELECT pages.key, url, coalesce(known.reason, pages.reason) FROM pages
+SELECT pages.key, url, status, coalesce(known.reason, pages.reason),
+       coalesce(since, pages.visit), metadata FROM pages
 LEFT JOIN known ON known.key = pages.key
 WHERE latest = 1 AND (verdict = '{FAILED}' OR outcome IN ('{GONE}', '{FAILED}'))
 ORDER BY pages.id
 """
+
+_READ_AT = "SELECT visit FROM known WHERE key = ?"
+_REDIRECTS = """
+SELECT redirects.key, redirects.url, target, coalesce(pages.url, requests.url, '') FROM redirects
+LEFT JOIN pages ON pages.key = target AND pages.latest = 1
+LEFT JOIN requests ON requests.key = target
+ORDER BY redirects.url
+"""
+
+_MAX_HOPS = 100
+"""Follow a chain of redirects no farther, since a site can make endless ones."""
 
 _NOT_BROKEN = frozenset({Reason.FORBIDDEN, Reason.REDIRECTED_OUT})
 """Reasons for which the crawl does not look where a link leads."""
@@ -42,68 +48,65 @@ _NOT_BROKEN = frozenset({Reason.FORBIDDEN, Reason.REDIRECTED_OUT})
 
 @dataclass(frozen=True, slots=True)
 class BrokenLink:
-    """A link that leads to no page.
+    """A URL that gave no page at its last visit.
 
     Attributes:
-        url: Where it leads.
+        url: The URL.
         status: HTTP status of the answer; None where none came.
         reason: Why there is no page.
-        linked_from: The URL of the page on which the link was met first.
+        linked_from: The URL of the page, style or sitemap that named it first; None of a seed.
+        is_current: Whether that names it still: it was not asked for again at a later visit.
         text: What the link shows there; empty where that is not known.
     """
 
     url: str
     status: int | None
-    reason: str | None
-    linked_from: str
+    reason: str
+    linked_from: str | None
+    is_current: bool
     text: str = ""
 
+    @property
+    def named_by(self) -> str | None:
+        """What names it for certain, by itself; None where that is not known."""
+        return self.linked_from if self.is_current else None
 
-def broken_links(
-    connection: sqlite3.Connection, visit: int, most: int = LARGEST
-) -> tuple[BrokenLink, ...]:
-    """Return links of a visit that lead to no page, those with an HTTP status first.
+
+def broken_links(connection: sqlite3.Connection, most: int = LARGEST) -> tuple[BrokenLink, ...]:
+    """Return links that lead to no page, those with an HTTP status first.
 
     What robots.txt forbids, or what leads out of the scope, may well be there.
 
     Args:
         connection: The crawl's database.
-        visit: The visit.
         most: The largest number of links.
 
-    Complexity: O(failed URLs of the visit, and the links of the pages that led to them).
+    Complexity: O(failed URLs, and the links of the pages that led to them).
     """
-    # A read that lasts keeps SQLite from shortening its log.
-    rows = connection.execute(_BROKEN, (visit, FAILED)).fetchall()
-    found = (
-        (row["url"], row["status"], in_words(row["reason"]), source)
-        for row in rows
-        if not codes(row["reason"]) & _NOT_BROKEN
-        and (source := linked_from(row["metadata"])) is not None
-    )
-    chosen = list(islice(found, most))
-    texts = _texts(connection, ((link[0], link[3]) for link in chosen))
-    return tuple(BrokenLink(*link, texts.get((link[0], link[3]), "")) for link in chosen)
+    found = (link for link in failed_pages(connection).values() if link.linked_from is not None)
+    chosen = nsmallest(most, found, key=lambda link: (link.status is None, link.status))
+    texts = _texts(connection, chosen)
+    return tuple(replace(link, text=texts.get((link.url, link.linked_from), "")) for link in chosen)
 
 
 def _texts(
-    connection: sqlite3.Connection, links: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], str]:
+    connection: sqlite3.Connection, links: Iterable[BrokenLink]
+) -> dict[tuple[str, str | None], str]:
     """Return what pages show as their links, by the URL that is linked and that of the page."""
     canonicalizer = stored_canonicalizer(connection)
     if canonicalizer is None:
         return {}
     of_source: dict[str, list[str]] = {}
-    for url, source in links:
-        of_source.setdefault(source, []).append(url)
+    for link in links:
+        of_source.setdefault(link.linked_from or "", []).append(link.url)
     graph = LinkGraph(connection)
-    found: dict[tuple[str, str], str] = {}
+    found: dict[tuple[str, str | None], str] = {}
     for source, urls in of_source.items():
         wanted = {_key(canonicalizer, url): url for url in urls}
-        for link in graph.links_of(_key(canonicalizer, source)):
-            broken = wanted.get(_key(canonicalizer, link.url)) if link.text else None
+        for there in graph.links_of(_key(canonicalizer, source)):
+            broken = wanted.get(_key(canonicalizer, there.url)) if there.text else None
             if broken is not None:
-                found.setdefault((broken, source), link.text)
+                found.setdefault((broken, source), there.text)
     return found
 
 
@@ -124,13 +127,72 @@ def stored_canonicalizer(connection: sqlite3.Connection) -> Canonicalizer | None
     return found
 
 
-def failed_pages(connection: sqlite3.Connection) -> dict[bytes, tuple[str, str]]:
-    """Return URL and reason of what gave no page at its last visit, by its key.
+def failed_pages(connection: sqlite3.Connection) -> dict[bytes, BrokenLink]:
+    """Return what gave no page at its last visit, by its key.
 
     Complexity: O(failed URLs).
     """
-    return {
-        key: (url, in_words(reason) or "no page")
-        for key, url, reason in connection.execute(_FAILED)
-        if not codes(reason) & _NOT_BROKEN
-    }
+    canonicalizer = stored_canonicalizer(connection)
+    last = int(meta_of(connection.execute, meta_names.VISIT) or 0)
+    found = {}
+    for key, url, status, reason, since, metadata in connection.execute(_FAILED):
+        if codes(reason) & _NOT_BROKEN:
+            continue
+        source, asked_at = linked_from(metadata), last
+        if source is not None and canonicalizer is not None:
+            row = connection.execute(_READ_AT, (_key(canonicalizer, source),)).fetchone()
+            asked_at = last if row is None else row[0]
+        said = in_words(reason) or "no page"
+        found[key] = BrokenLink(url, status, said, source, is_current=asked_at <= since)
+    return found
+
+
+def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+    """Yield each link with ``broken``, why its target is no page; empty where nothing is known.
+
+    What only a sitemap or a style names, and the pictures, styles and scripts of a page, come last,
+    where they are missing: without a kind, as those links are not stored.
+
+    Complexity: O(links), and memory for the failed URLs and the redirects.
+    """
+    failed, ends = failed_pages(connection), Redirects(connection).ends
+    canonicalizer = stored_canonicalizer(connection)
+    met = set[bytes]()
+    for link in LinkGraph(connection):
+        key = b"" if canonicalizer is None else _key(canonicalizer, link.target)
+        lost = failed.get(ends.get(key, key))
+        met.add(key if lost is not None else b"")
+        yield {**link._asdict(), "broken": "" if lost is None else lost.reason}
+    for key, lost in failed.items():
+        if key not in met and lost.named_by is not None:
+            link = PageLink(lost.named_by, lost.url, "", "", follow=True)
+            yield {**link._asdict(), "broken": lost.reason}
+
+
+class Redirects:
+    """The redirects of the last visit, and where each chain of them ends.
+
+    Attributes:
+        urls: URL of each that redirects, by its key.
+        hops: URLs that each passes, by its key; the last one is where it ends.
+        ends: Key of the end, by the key of what redirects; none where it leads in a circle.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.urls: dict[bytes, str] = {}
+        self.hops: dict[bytes, list[str]] = {}
+        self.ends: dict[bytes, bytes] = {}
+        targets: dict[bytes, tuple[bytes, str]] = {}
+        for key, url, target, target_url in connection.execute(_REDIRECTS):
+            self.urls[key] = url
+            targets[key] = (target, target_url)
+        for key in targets:
+            hops, end, passed = list[str](), key, set[bytes]()
+            while end in targets and end not in passed and len(hops) < _MAX_HOPS:
+                passed.add(end)
+                end, url = targets[end]
+                # Of what redirects further the redirect has the URL.
+                hops.append(self.urls.get(end) or url)
+            self.hops[key] = hops
+            if end not in passed:
+                self.ends[key] = end

@@ -164,7 +164,8 @@ class Report:
     fetched: int
     kept: int
     queued: int
-    failed: int
+    failed: int | None
+    """None of a spider of another project, whose failures are not seen."""
     duplicates: int
     verdicts: dict[str, int]
     reasons: dict[str, int]
@@ -256,7 +257,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         fetched=fetched,
         kept=tally.kept,
         queued=tally.queued,
-        failed=counts[FAILED],
+        failed=tally.failed,
         duplicates=tally.duplicates,
         verdicts=counts,
         reasons=_summed((f"{verdict}: {reason}", count) for verdict, reason, count in reasons),
@@ -265,7 +266,7 @@ def _read(connection: sqlite3.Connection) -> Report:
             for verdict, reason, count in reasons
             if verdict in WITHOUT_PAGE
         ),
-        broken=broken_links(connection, visit),
+        broken=broken_links(connection),
         clusters=_clusters(connection),
         walls=_walls(connection),
         resembling=_resembling(connection),

@@ -10,8 +10,13 @@ from dataclasses import asdict
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.maintenance.broken_links import failed_pages, stored_canonicalizer
-from crawler.maintenance.fault import Fault, FaultExample, FaultExamples, FaultPage, Inlinks
+from crawler.maintenance.broken_links import (
+    BrokenLink,
+    Redirects,
+    failed_pages,
+    stored_canonicalizer,
+)
+from crawler.maintenance.fault import FAULTS, Fault, FaultExample, FaultExamples, FaultPage, Inlinks
 from crawler.maintenance.tally import count_queued
 from crawler.pages.page_links import LinkGraph
 from crawler.pages.page_row import alternates_of
@@ -41,17 +46,8 @@ if TYPE_CHECKING:
 MOST_PAGES = 10
 """Name at most this many pages that link to a URL, share a title, or repeat a page."""
 
-_MAX_HOPS = 100
-"""Follow a chain of redirects no farther, since a site can make endless ones."""
-
 _BATCH = 1_000
 
-_REDIRECTS = """
-SELECT redirects.key, redirects.url, target, coalesce(pages.url, requests.url, '') FROM redirects
-LEFT JOIN pages ON pages.key = target AND pages.latest = 1
-LEFT JOIN requests ON requests.key = target
-ORDER BY redirects.url
-"""
 _LINKABLE = f"""
 SELECT id, key, url, title FROM pages
 WHERE id > ? AND latest = 1 AND depth > 0 AND verdict IN ({listed(OF_TEXTS)})
@@ -61,19 +57,22 @@ _IS_WRITTEN = f"""
 latest = 1 AND verdict IN ({listed(KEPT)}) AND (content_type IS NULL OR content_type LIKE '%html%')
 AND NOT {IS_AWAY}
 """
-_TITLE = "coalesce(json_extract(metadata, '$.full_title'), title)"
+_TITLE = """CASE coalesce(json_extract(metadata, '$.sources.full_title'),
+                      json_extract(metadata, '$.sources.title'), 'title')
+WHEN 'title' THEN coalesce(json_extract(metadata, '$.full_title'), title) END"""
+_ANY_TITLE = f"SELECT 1 FROM pages WHERE {_IS_WRITTEN} AND title IS NOT NULL LIMIT 1"
 _DESCRIPTION = "json_extract(metadata, '$.description')"
 _MISSING = f"SELECT url FROM pages WHERE {_IS_WRITTEN} AND {{0}} IS NULL ORDER BY id"
 _REPEATED = f"""
-SELECT said, times, url FROM (
+SELECT said, NULL, times, url FROM (
   SELECT {{0}} AS said, url, count(*) OVER same AS times,
          row_number() OVER (same ORDER BY id) AS place
   FROM pages WHERE {_IS_WRITTEN} AND {{0}} IS NOT NULL WINDOW same AS (PARTITION BY {{0}})
 ) WHERE times > 1 AND place <= {MOST_PAGES} ORDER BY times DESC, said, place
 """
 _CLUSTERS = f"""
-SELECT kept.url, times, said.url, said.verdict FROM (
-  SELECT url, verdict, duplicate_of, count(*) OVER same AS times,
+SELECT kept.url, kept.title, times, said.url, said.title, said.verdict, said.similarity FROM (
+  SELECT url, title, verdict, similarity, duplicate_of, count(*) OVER same AS times,
          row_number() OVER (same ORDER BY id) AS place
   FROM pages WHERE latest = 1 AND duplicate_of IS NOT NULL AND verdict IN ({listed(DUPLICATES)})
   AND NOT {IS_AWAY}
@@ -98,7 +97,7 @@ class SiteReport(NamedTuple):
         pages: Number of URLs that answered with a page, duplicates included.
         queued: Number of URLs that the crawl has still to ask for.
         faults: What there is to mend, the gravest first.
-        unknown: Names of faults that cannot be seen, since the crawl stored no links.
+        unknown: Names of faults that cannot be seen, since the crawl stored no links, or no titles.
     """
 
     pages: int
@@ -141,7 +140,7 @@ def find_faults(
     if canonicalizer is None:
         raise JobError("the keys of its URLs were made by another version of crawl-once")
     failed = failed_pages(connection)
-    redirects = _Redirects(connection)
+    redirects = Redirects(connection)
     graph = LinkGraph(connection)
     inlinks = Inlinks(connection, {*failed, *redirects.urls}, MOST_PAGES)
     steps, done = max(graph.count(), 1), count(1)
@@ -151,12 +150,14 @@ def find_faults(
         f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({listed(OF_TEXTS)})"
         f" AND NOT {IS_AWAY}"
     )
-    unknown = () if graph.count() else ("broken_links", "redirected_links", "orphans")
+    unknown: tuple[str, ...] = (
+        () if graph.count() else ("broken_links", "redirected_links", "orphans")
+    )
+    if unknown and connection.execute(_ANY_TITLE).fetchone() is None:
+        unknown += tuple(name for name in FAULTS if name.endswith(("titles", "descriptions")))
     found = (
         _broken(failed, redirects, inlinks, most),
-        _circles(redirects, inlinks, most),
-        _chains(redirects, inlinks, most),
-        _redirected(redirects, failed, inlinks, most),
+        *_of_redirects(redirects, failed, inlinks, most),
         canonicals,
         translations,
         _orphans(connection, inlinks, most),
@@ -170,44 +171,15 @@ def find_faults(
     return SiteReport(pages, count_queued(connection), known, unknown)
 
 
-class _Redirects:
-    """The redirects of the last visit, and where each chain of them ends.
-
-    Attributes:
-        urls: URL of each that redirects, by its key.
-        hops: URLs that each passes, by its key; the last one is where it ends.
-        ends: Key of the end, by the key of what redirects; none where it leads in a circle.
-    """
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.urls: dict[bytes, str] = {}
-        self.hops: dict[bytes, list[str]] = {}
-        self.ends: dict[bytes, bytes] = {}
-        targets: dict[bytes, tuple[bytes, str]] = {}
-        for key, url, target, target_url in connection.execute(_REDIRECTS):
-            self.urls[key] = url
-            targets[key] = (target, target_url)
-        for key in targets:
-            hops, end, passed = list[str](), key, set[bytes]()
-            while end in targets and end not in passed and len(hops) < _MAX_HOPS:
-                passed.add(end)
-                end, url = targets[end]
-                # Of what redirects further the redirect has the URL.
-                hops.append(self.urls.get(end) or url)
-            self.hops[key] = hops
-            if end not in passed:
-                self.ends[key] = end
-
-
 def _broken(
-    failed: dict[bytes, tuple[str, str]], redirects: _Redirects, inlinks: Inlinks, most: int
+    failed: dict[bytes, BrokenLink], redirects: Redirects, inlinks: Inlinks, most: int
 ) -> Fault:
     findings = FaultExamples("broken_links", most, largest_first=True)
     by_redirect: dict[bytes, list[bytes]] = {}
     for key, end in redirects.ends.items():
         if end in failed:
             by_redirect.setdefault(end, []).append(key)
-    for key, (url, reason) in failed.items():
+    for key, lost in failed.items():
         if key in redirects.urls:
             continue  # a circle
         links, pages = 0, list[FaultPage]()
@@ -215,39 +187,32 @@ def _broken(
             sources = inlinks.of(way)
             links += sources.count
             pages += map(_page, sources.examples)
+        if not links and lost.named_by is not None:
+            links, pages = 1, [FaultPage(lost.named_by)]  # a sitemap, or a picture of the page
         if links:
-            findings.add(FaultExample(url, reason, links, tuple(pages[:MOST_PAGES])))
+            findings.add(FaultExample(lost.url, lost.reason, links, tuple(pages[:MOST_PAGES])))
     return findings.fault()
 
 
-def _circles(redirects: _Redirects, inlinks: Inlinks, most: int) -> Fault:
-    findings = FaultExamples("redirect_circles", most)
+def _of_redirects(
+    redirects: Redirects, failed: dict[bytes, BrokenLink], inlinks: Inlinks, most: int
+) -> tuple[Fault, Fault, Fault]:
+    """Return the circles and the chains of redirects, and the links to what redirects once."""
+    circles, chains = (
+        FaultExamples("redirect_circles", most),
+        FaultExamples("redirect_chains", most),
+    )
+    linked = FaultExamples("redirected_links", most, largest_first=True)
     for key, url in redirects.urls.items():
-        if key not in redirects.ends:
-            findings.add(_example(url, f"leads to {redirects.hops[key][0]}", inlinks, key))
-    return findings.fault()
-
-
-def _chains(redirects: _Redirects, inlinks: Inlinks, most: int) -> Fault:
-    findings = FaultExamples("redirect_chains", most)
-    for key in redirects.ends:
-        hops = redirects.hops[key]
-        if len(hops) > 1:
-            said = " -> ".join(hop or "an unknown URL" for hop in hops)
-            findings.add(_example(redirects.urls[key], f"-> {said}", inlinks, key))
-    return findings.fault()
-
-
-def _redirected(
-    redirects: _Redirects, failed: dict[bytes, tuple[str, str]], inlinks: Inlinks, most: int
-) -> Fault:
-    findings = FaultExamples("redirected_links", most, largest_first=True)
-    for key, end in redirects.ends.items():
-        hops = redirects.hops[key]
-        if len(hops) == 1 and end not in failed and inlinks.of(key).count:
-            said = f"-> {hops[0] or 'an unknown URL'}"
-            findings.add(_example(redirects.urls[key], said, inlinks, key))
-    return findings.fault()
+        hops, end = redirects.hops[key], redirects.ends.get(key)
+        said = "".join(f" -> {hop or 'an unknown URL'}" for hop in hops).lstrip()
+        if end is None:
+            circles.add(_example(url, f"leads to {hops[0]}", inlinks, key))
+        elif len(hops) > 1:
+            chains.add(_example(url, said, inlinks, key))
+        elif end not in failed and inlinks.of(key).count:
+            linked.add(_example(url, said, inlinks, key))
+    return circles.fault(), chains.fault(), linked.fault()
 
 
 def _example(url: str, detail: str, inlinks: Inlinks, key: bytes) -> FaultExample:
@@ -279,22 +244,23 @@ def _missing(connection: sqlite3.Connection, name: str, said: str, most: int) ->
 
 
 def _repeated(connection: sqlite3.Connection, name: str, sql: str, most: int) -> Fault:
-    """Return groups of pages: rows of what they have in common, their number, a URL and a word."""
+    """Return groups of pages: rows of what they share, a title, their number and a page."""
     findings = FaultExamples(name, most)
-    for shared, times, pages in _groups(connection.execute(sql)):
+    rows = connection.execute(sql)
+    for (shared, title, times), group in groupby(rows, key=lambda row: (row[0], row[1], row[2])):
+        pages = tuple(FaultPage(url, *_likeness(*said)) for _, _, _, url, *said in group)
         if name == "duplicates":
-            findings.add(FaultExample(shared, "", times, pages))
+            findings.add(FaultExample(shared, title or "", times, pages))
         else:
             findings.add(FaultExample(pages[0].url, shared, times, pages))
     return findings.fault()
 
 
-def _groups(rows: sqlite3.Cursor) -> Iterator[tuple[str, int, tuple[FaultPage, ...]]]:
-    for (shared, times), group in groupby(rows, key=lambda row: (row[0], row[1])):
-        pages = (
-            FaultPage(url, *(_AS_WORDS[one] for one in verdict)) for _, _, url, *verdict in group
-        )
-        yield shared, times, tuple(pages)
+def _likeness(title: str = "", verdict: str = "", similarity: float | None = None) -> Iterator[str]:
+    """Yield how a page repeats another one, with its title; nothing of what is no duplicate."""
+    if verdict:
+        measured = f", similarity {similarity:.2f}" if similarity and similarity < 1 else ""
+        yield f"{_AS_WORDS[verdict]}{measured}{f': {title}' if title else ''}"
 
 
 _PAGES_AT_ONCE = 200

@@ -10,12 +10,14 @@ from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import (
     AWAY,
     DUPLICATES,
+    FAILED,
     OUTCOMES,
     UNCHANGED,
     VERDICTS,
     WITHOUT_PAGE,
     listed,
 )
+from crawler.storage import meta_names
 from crawler.storage.states import UNFINISHED, WAITING
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ SELECT (SELECT count(*) FROM requests WHERE state = {WAITING})
      + (SELECT count(*) FROM requests WHERE state IN ({UNFINISHED}) AND tries < ?)
 """
 _DUPLICATES = listed(DUPLICATES)
+_SEES_FAILURES = "SELECT EXISTS (SELECT 1 FROM meta WHERE name = ?) OR EXISTS (SELECT 1 FROM links)"
 KEPT_PAGES = "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"
 ALL_PAGES = "SELECT count(*) FROM pages WHERE latest = 1"
 _REPEATING = f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({_DUPLICATES})"
@@ -58,6 +61,8 @@ class Tally:
         verdicts: Number of pages by verdict, with every verdict, zeros included.
         kept: Number of pages whose text is stored, whatever visit fetched them.
         duplicates: Number of pages that repeat a kept one, likewise.
+        failed: Number of URLs that gave no page; None of a spider of another project, whose items
+            alone are seen.
         queued: Requests that are still to be made.
         saved_bytes: Size of the bodies that repeat a kept page.
         fetched_bytes: Size of all bodies that came.
@@ -66,6 +71,7 @@ class Tally:
     verdicts: dict[str, int]
     kept: int
     duplicates: int
+    failed: int | None
     queued: int
     saved_bytes: int
     fetched_bytes: int
@@ -76,8 +82,11 @@ def make_tally(connection: sqlite3.Connection, visit: int) -> Tally:
 
     Complexity: O(pages and requests).
     """
+    verdicts = _count_verdicts(connection, visit)
+    is_seen = verdicts[FAILED] or scalar(connection, _SEES_FAILURES, meta_names.PLAN)
     return Tally(
-        verdicts=_count_verdicts(connection, visit),
+        verdicts=verdicts,
+        failed=verdicts[FAILED] if is_seen else None,
         kept=scalar(connection, KEPT_PAGES),
         duplicates=scalar(connection, _REPEATING),
         queued=count_queued(connection),

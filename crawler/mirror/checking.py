@@ -138,12 +138,14 @@ class Checker:
             self._check.add("missing files", name)
 
     def _links(self, path: str, body: bytes, content_type: str | None, kind: DocumentType) -> None:
+        missing = set[str]()
         for target in self._targets(path, body, content_type, kind):
             self._check.links += 1
             file_id, is_there = self._look_at(target)
             if file_id is not None:
                 self._linked[file_id] = self._linked[file_id] or target != path
-            if not is_there:
+            if not is_there and target not in missing:
+                missing.add(target)  # of many links between two files one tells
                 self._check.add("links that lead to no file", f"{path} -> {target}")
 
     def _find(self, path: str) -> tuple[int | None, bool]:

@@ -149,7 +149,7 @@ def check_fields(files: Iterable[File], fields: Fields) -> None:
 def _first_rows(file: File) -> Iterator[dict[str, Any]]:
     if file.format in ROW_FORMATS:
         part = InputPart(0, file.path, file.format, 0, file.size)
-        with suppress(*DAMAGE), _opened(part) as opened:
+        with suppress(*DAMAGE), opened_part(part) as opened:
             for found in islice(read_rows(opened, part, None), _LOOKED_AT):
                 if not isinstance(found, LeftOut):
                     yield found.values
@@ -172,14 +172,15 @@ def read_part(part: InputPart, options: InputOptions) -> Iterator[WebPage | Left
 
 
 @contextmanager
-def _opened(part: InputPart) -> Iterator[Any]:
+def opened_part(part: InputPart) -> Iterator[Any]:
+    """Open the file of a part as one of pyarrow, while a ``with`` block lasts."""
     system, inner = file_system(part.path)
     with system.open_input_file(inner) as file:
         yield file
 
 
 def _pages(part: InputPart, options: InputOptions) -> Iterator[WebPage | LeftOut]:
-    with _opened(part) as file:
+    with opened_part(part) as file:
         if part.format in ROW_FORMATS:
             names = options.fields.names
             for found in read_rows(file, part, names):

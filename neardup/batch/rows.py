@@ -224,13 +224,20 @@ def _table_rows(file: Any, part: InputPart, names: Names | None) -> Iterator[Row
     import pyarrow as pa  # noqa: PLC0415  (optional)
 
     wanted = None if names is None else list(dict.fromkeys(chain.from_iterable(names)))
-    batches = _of_parquet if part.format == PARQUET else _of_arrow
     try:
-        for first, batch in batches(file, part, wanted):
+        for first, batch in table_batches(file, part, wanted):
             for position, values in enumerate(_values(batch), start=first):
                 yield Row(position, values)
     except (pa.ArrowException, UnicodeDecodeError) as error:  # the latter of names of columns
         yield LeftOut(f"{DAMAGED} {part.format}: {str(error).splitlines()[0]}")
+
+
+def table_batches(
+    file: Any, part: InputPart, wanted: list[str] | None = None
+) -> Iterator[tuple[int, Any]]:
+    """Yield batches of a table with the wanted columns, each with the position of its first row."""
+    batches = _of_parquet if part.format == PARQUET else _of_arrow
+    return batches(file, part, wanted)
 
 
 def _of_parquet(file: Any, part: InputPart, wanted: list[str] | None) -> Iterator[tuple[int, Any]]:

@@ -325,7 +325,7 @@ class BatchRun:
         self._counts["cut"] = told["cut"]
         if told["cut"]:
             self._say(
-                f"{told['cut']:,} texts are not compared with all of their keys; see docs/scale.md"
+                f"{told['cut']:,} texts are not compared with all their keys; see docs/corpora.md"
             )
         return self._confirmed(near.where("first < second"), read, told["now"], told["later"])
 

@@ -69,7 +69,7 @@ def print_text(text: str) -> None:
 
 _PROGRAM = "python -m neardup"
 
-_FIND = """\
+FIND = """\
 Find the near-duplicates among texts, which are judged in their order, each against those kept
 before it. INPUT is a file, a folder, a pattern or a list of files (.paths.gz) of WARC or WET,
 jsonl, lists of JSON, csv, parquet or arrow, which is read on all cores. With a folder OUT parquet
@@ -131,28 +131,43 @@ class Parser(ArgumentParser):
 
 
 def find_options(arguments: Sequence[str]) -> Namespace:
-    parser = Parser(_PROGRAM, _FIND, _FIND_MORE)
+    parser = Parser(_PROGRAM, FIND, _FIND_MORE)
+    add_find_options(parser)
+    options = parser.parsed(arguments)
+    check_find_options(options)
+    return options
+
+
+def add_find_options(parser: ArgumentParser) -> None:
+    """Add the options of what finds near-duplicates, which ``crawl-once corpus`` has too."""
     parser.add_argument("file", metavar="INPUT", help="what to read; - is standard input")
     parser.add_argument("folder", metavar="OUT", nargs="?", help="a folder for tables")
     parser.add_argument("--all", action="store_true", help="also texts that nothing repeats")
     add_input(parser)
     add = parser.add_argument
     add("--against", metavar="OLD", help="an earlier OUT: compare with what it keeps, too")
+    meaning = (
+        "write the rows of the input that are kept there, whole: as jsonl, or of tables parquet"
+    )
+    add("--filter", metavar="FILE", help=meaning)
     add("--overwrite", action="store_true", help="replace what an earlier run wrote to OUT")
     add("--processes", type=int, metavar="N", help="that read and analyse (one for each core)")
     meaning = "of the process that judges, such as 8G (three quarters of the machine's)"
     add("--memory", metavar="SIZE", help=meaning)
     add_parameters(parser, with_distance=True)
-    options = parser.parsed(arguments)
+
+
+def check_find_options(options: Namespace) -> None:
+    """Raise an InputError where options do not go together."""
     for name, wanted in (("all", False), ("against", True), ("overwrite", True)):
-        if getattr(options, name) and (options.folder is not None) != wanted:
-            parser.error(f"--{name} {'needs' if wanted else 'is of no use with'} OUT")
+        is_filtered = name == "overwrite" and options.filter is not None
+        if getattr(options, name) and (options.folder is not None) != wanted and not is_filtered:
+            raise InputError(f"--{name} {'needs' if wanted else 'is of no use with'} OUT")
     if options.processes is not None and options.processes < 1:
-        parser.error(f"--processes must be at least 1, got {options.processes}")
-    return options
+        raise InputError(f"--processes must be at least 1, got {options.processes}")
 
 
-def add_input(parser: Parser) -> None:
+def add_input(parser: ArgumentParser) -> None:
     """Add the options that say what is read of a corpus, and how."""
     add = parser.add_argument
     add("--format", choices=FORMATS, help="where the endings do not say it")
@@ -223,7 +238,7 @@ def parameters_of(options: Namespace) -> Parameters:
     )
 
 
-def add_parameters(parser: Parser, *, with_distance: bool) -> None:
+def add_parameters(parser: ArgumentParser, *, with_distance: bool) -> None:
     """Add the options that ``parameters_of`` reads."""
 
     def add(name: str, kind: type, default: object, meaning: str) -> None:

@@ -1,25 +1,38 @@
 """``python -m neardup INPUT [OUT]``: which texts of a corpus repeat which?"""
 
+import json
 import os
 import re
 import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from io import TextIOWrapper
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from neardup.batch.corpus_task import input_options_of
-from neardup.batch.input_files import find_files, passed_over
-from neardup.batch.rows import DAMAGED
+from neardup.batch.input_files import (
+    ARROW,
+    PARQUET,
+    ROW_FORMATS,
+    File,
+    InputPart,
+    find_files,
+    passed_over,
+)
+from neardup.batch.parsing import opened_part
+from neardup.batch.rows import DAMAGE, DAMAGED, LeftOut, read_rows, table_batches
 from neardup.command_line.arguments import STANDARD_INPUT, named_input, parameters_of, print_json
 from neardup.errors import BadInputError, InputError
+from neardup.files.durable import new_file
 from neardup.installing import install_command
+from neardup.plurals import many
 from neardup.verdict import NEAR_DUPLICATE, TEXT_DUPLICATE
 
 if TYPE_CHECKING:
@@ -68,6 +81,9 @@ def find(options: Namespace) -> None:
             options.processes,
             max_bytes,
         )
+        rows = None if options.filter is None else Path(options.filter)
+        if rows is not None:
+            _check_filter(rows, files, overwrite=options.overwrite)
         if others:
             print(f"neardup: {passed_over(others)}", file=sys.stderr)
         _run(options, task, target)
@@ -75,6 +91,8 @@ def find(options: Namespace) -> None:
             copy = source if source != options.file else None
             for cluster in _clusters(target, copy, with_singles=options.all):
                 print_json(cluster)
+        if rows is not None:
+            print(f"neardup: {rows}: {many(_filter(target, files, rows), 'row')}", file=sys.stderr)
         _check_read(target, options.folder or "standard output")
 
 
@@ -104,6 +122,67 @@ def _run(options: Namespace, task: "SingleTask", target: Path) -> None:
         f"{options.folder or options.file}: {counts['kept']:,} of {counts['documents']:,} kept, "
         f"{equal:,} equal, {near:,} near, {f'{empty:,} empty, ' if empty else ''}in {secs:,.0f} s"
     )
+
+
+def _check_filter(target: Path, files: Sequence[File], *, overwrite: bool) -> None:
+    """Raise an InputError where rows of the files cannot be written to another file."""
+    kinds = {file.format for file in files}
+    if len(kinds) > 1 or not kinds <= {*ROW_FORMATS}:
+        named = ", ".join(sorted(kinds))
+        raise InputError(f"--filter writes rows of one format ({', '.join(ROW_FORMATS)}): {named}")
+    if target.exists() and not overwrite:
+        raise InputError(f"--filter {target}: is there; --overwrite replaces it")
+    if any(target.resolve() == Path(file.path).resolve() for file in files):
+        raise InputError(f"--filter {target}: is a file of the input")
+
+
+def _filter(folder: Path, files: Sequence[File], target: Path) -> int:
+    """Write the rows of the files whose texts a run kept, whole; return their number."""
+    from neardup.corpus.corpus_tables import read_files  # noqa: PLC0415  (needs pyarrow)
+
+    kept: dict[str, set[int]] = {file.path: set() for file in files}
+    for table in read_files(folder, "kept", ["source", "position"]):
+        for row in table.to_pylist():
+            kept[row["source"]].add(row["position"])
+    parts = [InputPart(0, file.path, file.format, 0, file.size) for file in files]
+    is_table = parts[0].format in {PARQUET, ARROW}
+    with new_file(target) as file:
+        count = (_write_tables if is_table else _write_records)(file, parts, kept)
+    if count < (wanted := sum(map(len, kept.values()))):
+        raise BadInputError(f"{target}: {count:,} of {wanted:,} rows; the input has changed")
+    return count
+
+
+def _write_records(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[int]]) -> int:
+    count = 0
+    with TextIOWrapper(file, "utf-8", newline="", errors="surrogatepass") as text:
+        for part in parts:
+            with suppress(*DAMAGE), opened_part(part) as opened:  # nothing behind it was kept
+                for row in read_rows(opened, part, None):
+                    if not isinstance(row, LeftOut) and row.position in kept[part.path]:
+                        text.write(json.dumps(row.values, ensure_ascii=False) + "\n")
+                        count += 1
+    return count
+
+
+def _write_tables(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[int]]) -> int:
+    import pyarrow as pa  # noqa: PLC0415  (optional)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    count, writer = 0, None
+    for part in parts:
+        with opened_part(part) as opened:
+            for first, batch in table_batches(opened, part):
+                writer = writer or pq.ParquetWriter(file, batch.schema)
+                places = [at for at in range(len(batch)) if first + at in kept[part.path]]
+                try:
+                    writer.write_batch(batch.take(places))
+                except (pa.ArrowException, ValueError):
+                    raise BadInputError(f"--filter: {part.path}: has other columns") from None
+                count += len(places)
+    if writer is not None:
+        writer.close()
+    return count
 
 
 def _check_read(folder: Path, results: str) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.demo import DemoServer
-from tests.crawls.command import PROJECT, pages, scrapy
+from crawler.lab.live import LiveCrawl
+from tests.crawls.command import PROJECT, pages, report, scrapy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +90,21 @@ def test_items_with_html_are_kept_once_and_state_is_taken_up_again(
     assert again == {"envelope", "files/harbour-plan"}, "only what holds no text comes again"
 
 
+def test_a_run_says_which_items_an_earlier_one_passed_on(
+    server: DemoServer, tmp_path: Path
+) -> None:
+    make_project(tmp_path, "html", "text")
+    said = [
+        scrapy(
+            "crawl", "foreign", "-a", f"url={server.url}walk", "-s", f"JOBDIR={tmp_path / 'job'}",
+            "-s", "DEPTH_LIMIT=1", cwd=tmp_path, environment={"PYTHONPATH": str(PROJECT)},
+        ).stderr
+        for _ in range(2)
+    ]  # fmt: skip
+    told = [" items are not passed on, since an earlier run on this JOBDIR" in one for one in said]
+    assert told == [False, True], said
+
+
 def test_items_with_a_body_are_kept_once_without_a_directory(
     server: DemoServer, tmp_path: Path
 ) -> None:
@@ -144,6 +160,14 @@ def test_items_without_a_url_are_told(
     found = json.loads(scrapy("links", str(tmp_path / "job"), "--json").stdout)
     assert found["unknown"] == ["broken_links", "redirected_links", "orphans"]
     assert not {*found["unknown"]} & {*found["faults"]}
+    assert report(tmp_path / "job")["failed"] is None, "its 404 is not seen"
+    said = scrapy("report", str(tmp_path / "job")).stdout
+    assert "failures not known, " in said.splitlines()[0]
+    page = scrapy("report", str(tmp_path / "job"), "--html", "-").stdout
+    assert "<b>not known</b> URLs failed" in page
+    watched = LiveCrawl(tmp_path / "job")
+    watched.look()
+    assert watched.seen.failed is None
 
 
 def test_text_stands_in_a_field_of_another_name(server: DemoServer, tmp_path: Path) -> None:

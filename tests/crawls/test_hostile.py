@@ -219,7 +219,7 @@ def test_one_twin_is_kept_and_the_other_names_it(crawled: Crawled) -> None:
 
 def test_report_counts_every_row(crawled: Crawled) -> None:
     found = crawled.report
-    assert found.fetched + found.failed == sum(found.verdicts.values()) == len(crawled.rows)
+    assert found.fetched + (found.failed or 0) == sum(found.verdicts.values()) == len(crawled.rows)
     assert found.kept == len(crawled.kept)
     assert found.queued == 0
 

@@ -290,7 +290,7 @@ class TestPauses:
             output, errors = process.communicate(timeout=PATIENCE_SECS)
             assert process.returncode == 130, output + errors
             assert "queued: the same command goes on" in output
-            assert "127.0.0.1: 1 time, 300 s in all (HTTP 429), asked again in " in output
+            assert "127.0.0.1: 1 time, for up to 300 s (HTTP 429), asked again in " in output
             ((_, left_secs),) = resting(tmp_path / "job")
             assert left_secs > 200
             # The next process asks for nothing either.

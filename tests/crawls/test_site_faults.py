@@ -71,14 +71,16 @@ def found(site: FaultySite, tmp_path_factory: pytest.TempPathFactory) -> Found:
 
 
 def test_broken_links_have_every_page_and_its_words(found: Found) -> None:
-    assert found.urls("broken_links") == ["/gone", "/es"], "those with the most links first"
+    assert found.urls("broken_links")[0] == "/gone", "those with the most links first"
+    assert {*found.urls("broken_links")} == {"/gone", "/es", "/only-in-the-sitemap"}
+    assert found.pages("broken_links", "/only-in-the-sitemap") == {("/sitemap.xml", "")}
     assert found.pages("broken_links", "/es") == {("/en", "")}, "a translation has no words"
     assert found.pages("broken_links", "/gone") == {
         ("/", "Gone"),
         ("/", "It was here"),
         ("/new", "The lost page"),
     }
-    case, _ = found.faults["broken_links"].examples
+    case = found.faults["broken_links"].examples[0]
     assert (case.detail, case.count) == ("HTTP 404", 3)
 
 
@@ -120,7 +122,7 @@ def test_titles_and_descriptions_are_missing_or_repeated(found: Found) -> None:
 
 def test_pages_at_several_urls_are_told_with_how_they_are_alike(found: Found) -> None:
     assert found.urls("duplicates") == ["/copies"]
-    assert found.pages("duplicates", "/copies") == {("/copy", "the same words")}
+    assert found.pages("duplicates", "/copies") == {("/copy", "the same words: The page /copy")}
 
 
 def test_every_link_is_exported_in_every_format(found: Found, tmp_path: Path) -> None:
@@ -132,7 +134,14 @@ def test_every_link_is_exported_in_every_format(found: Found, tmp_path: Path) ->
         rows[kind] = path
     written = [json.loads(line) for line in rows["jsonl"].read_text().splitlines()]
     with Crawl.open(found.jobdir) as stored:
-        assert [link._asdict() for link in stored.links()] == written
+        *links, last = written
+        assert [link._asdict() for link in stored.links()] == [
+            {name: value for name, value in link.items() if name != "broken"} for link in links
+        ]
+    of_sitemap = (f"{found.origin}/sitemap.xml", f"{found.origin}/only-in-the-sitemap", "HTTP 404")
+    assert (last["source"], last["target"], last["broken"]) == of_sitemap
+    broken = {found.path(link["target"]) for link in links if link["broken"]}
+    assert broken == {"/gone", "/was-here", "/es", "/round"}, "by a redirect too"
     with rows["csv"].open(newline="") as file:
         assert [row["target"] for row in csv.DictReader(file)] == [row["target"] for row in written]
     graph = etree.parse(rows["graphml"])
@@ -153,13 +162,32 @@ def test_every_link_is_exported_in_every_format(found: Found, tmp_path: Path) ->
         "kind": "anchor",
         "text": "The lost page",
         "follow": True,
+        "broken": "HTTP 404",
     }
     assert to_gone in written
 
 
+def test_a_mirror_tells_the_pictures_and_styles_that_are_missing(
+    site: FaultySite, tmp_path: Path
+) -> None:
+    assert run("mirror", f"{site.origin}/", str(tmp_path / "copy")).returncode == 0
+    missing = faults_of(tmp_path / "copy" / ".mirror", site.origin)
+    for path in ("/lost.png", "/lost.css"):
+        assert missing.pages("broken_links", path) == {("/", "")}
+
+
+@pytest.mark.parametrize(
+    ("names", "status"),
+    [("broken,orphans", 1), ("redirect_circles", 1), ("repeated_titles", 1), ("nothing", 2)],
+)
+def test_faults_that_are_named_set_the_exit_status(found: Found, names: str, status: int) -> None:
+    done = run("links", str(found.jobdir), "--fail-on", names)
+    assert done.returncode == status, done.stderr
+
+
 def test_the_report_names_the_words_of_a_broken_link(found: Found) -> None:
     texts = {found.path(link["url"]): link["text"] for link in report(found.jobdir)["broken"]}
-    assert texts == {"/gone": "Gone", "/es": ""}
+    assert texts == {"/gone": "Gone", "/es": "", "/only-in-the-sitemap": "", "/round": "Round"}
 
 
 def test_the_report_is_one_page_without_anything_from_elsewhere(
@@ -201,7 +229,9 @@ def test_what_is_gone_at_the_next_visit_is_a_broken_link_and_no_page(
     site.gone |= {"/leaving", "/twin-b"}
     crawl(f"{site.origin}/", found.jobdir, "-a", "revisit=yes")
     later = faults_of(found.jobdir, found.origin)
-    assert sorted(later.urls("broken_links")) == ["/es", "/gone", "/leaving", "/twin-b"]
+    assert sorted(later.urls("broken_links")) == ["/es", "/gone", "/leaving", "/twin-b"], (
+        "the sitemap may not name it any more"
+    )
     assert later.pages("broken_links", "/leaving") == {("/", "Leaving")}
     assert not later.faults["repeated_titles"].count
     with Crawl.open(found.jobdir) as stored:

@@ -60,3 +60,38 @@ def test_a_quick_name_does_not_wait_for_slow_ones(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "gave_up").exists()
     assert report(tmp_path / "job")["failed"] == 0
+
+
+ERRING = """
+import socket
+
+def gethostbyname(name, asked=[], real=socket.gethostbyname):
+    if not name.endswith(".invalid"):
+        return real(name)
+    asked.append(name)
+    if name == "none.invalid":
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+    if asked.count(name) == 1:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+    return "127.0.0.2"
+
+socket.gethostbyname = gethostbyname
+"""
+
+
+def test_a_host_whose_name_does_not_exist_is_not_waited_for(tmp_path: Path) -> None:
+    """One whose name server does not answer is: its pages are there."""
+    (tmp_path / "sitecustomize.py").write_text(ERRING, encoding="utf-8")
+    with RefusingSite(pages(1), lambda visit, site: None, address="127.0.0.2") as site:
+        port = urlsplit(site.url).port
+        names = ("none.invalid", "late.invalid")
+        done = scrapy(
+            "crawl", "site", "-a", f"url={','.join(f'http://{name}:{port}/' for name in names)}",
+            "-s", f"JOBDIR={tmp_path / 'job'}", "-s", "CRAWL_PRIVATE_ADDRESSES=True",
+            "-s", "READING_WORKERS=1", environment={"PYTHONPATH": str(tmp_path)},
+        )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    found = report(tmp_path / "job")
+    assert [host["name"].partition(":")[0] for host in found["rested"]] == ["late.invalid"]
+    assert found["missing"] == {"no such host": 1}
+    assert found["kept"] == 1

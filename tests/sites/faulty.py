@@ -63,7 +63,8 @@ class FaultySite(MadeSite):
     def respond(self, request: Request) -> Response:
         path = request.target
         if path == "/sitemap.xml":
-            urls = "".join(f"<url><loc>{self.origin}{at}</loc></url>" for at in ("/", "/orphan"))
+            mapped = ("/", "/orphan", "/only-in-the-sitemap")
+            urls = "".join(f"<url><loc>{self.origin}{at}</loc></url>" for at in mapped)
             xml = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>'
             return Response(xml.encode(), content_type="application/xml")
         if path in _REDIRECTS:
@@ -73,10 +74,13 @@ class FaultySite(MadeSite):
         title = _TITLES.get(path, f"The page {path}")
         description = _DESCRIPTIONS.get(path, f"What {path} is about.")
         said = f'<meta name="description" content="{description}">' if description else ""
-        named = f"<title>{title}</title>" if title else ""
-        anchors = " ".join(f'<a href="{to}">{text}</a>' for to, text in _ANCHORS.get(path, ()))
+        entitled, heading = f"<title>{title}</title>", "" if title else "<h1>A heading</h1>"
         text = prose("/copies" if path == "/copy" else path, 120)
+        if path == "/":
+            said += '<link rel="stylesheet" href="/lost.css">'
+            text += '<img src="/lost.png">'
+        anchors = " ".join(f'<a href="{to}">{text}</a>' for to, text in _ANCHORS.get(path, ()))
         return Response(
-            f"<!DOCTYPE html><html lang=en><head>{named}{said}{_HEADS.get(path, '')}</head>"
-            f"<body><main><p>{text}</p></main><nav>{anchors}</nav></body></html>".encode()
+            f"<!DOCTYPE html><html lang=en><head>{entitled}{said}{_HEADS.get(path, '')}</head>"
+            f"<body><main>{heading}<p>{text}</p></main><nav>{anchors}</nav></body></html>".encode()
         )

@@ -18,7 +18,7 @@ from crawler.program import CrawlOnce, command_names
 from tests.crawler.commands.in_process import run
 from tests.crawls.command import PROJECT
 
-OWN_ALONE = {"crawl", "urls", "replay", "config", "completion"}
+OWN_ALONE = {"corpus", "crawl", "urls", "replay", "config", "completion"}
 """Commands that ``scrapy`` has in another form, or not."""
 
 

@@ -48,7 +48,7 @@ def test_a_missing_pyarrow_is_one_line(tmp_path: Path) -> None:
         (["a.jsonl", "--max-distance", "x"], "argument --max-distance: invalid int value: 'x'"),
         (["a.jsonl", "--min-similarity", "nan"], "min_similarity must be 0..1, got nan"),
         (["a.jsonl", "--no-verify", "--min-similarity", "1"], "--no-verify and --min-similarity"),
-        (["a.jsonl", "--processes", "0"], "--processes must be at least 1, got 0; python -m n"),
+        (["a.jsonl", "--processes", "0"], "--processes must be at least 1, got 0"),
         (["compare", "a"], "the following arguments are required: B; python -m neardup compare"),
         (["compare", "a", "missing"], "a: No such file or directory"),
         (["compare", "-", "-"], "standard input can be one of the two, not both"),

@@ -181,6 +181,34 @@ def test_rows_of_standard_input_without_an_id_are_named_by_their_place() -> None
     assert (cluster["kept"], cluster["duplicates"][0]["id"].partition("#")[0]) == ("-#0", "-")
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_rows_that_are_kept_are_written_whole(kind: str, tmp_path: Path) -> None:
+    rows = [{"id": f"n{at}", **row, "score": str(at)} for at, row in enumerate(ROWS[:6])]
+    source, target = tmp_path / f"rows.{kind}", tmp_path / f"kept.{kind}"
+    if kind == "jsonl":
+        source.write_bytes(json_lines(rows))
+    elif kind == "csv":
+        with source.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), source)
+    ended = neardup(str(source), "--filter", str(target))
+    assert ended.status == 0, ended.err
+    assert f"{target}: 4 rows" in ended.err
+    if kind == "parquet":
+        found = pq.read_table(target).to_pylist()
+    else:
+        found = list(map(json.loads, target.read_text().splitlines()))
+    assert found == [rows[at] for at in (0, 1, 3, 4)]
+    again = neardup(str(source), "--filter", str(target))
+    assert (again.status, "--overwrite replaces it" in again.err) == (2, True)
+    itself = neardup(str(source), "--overwrite", "--filter", str(source))
+    assert (itself.status, "is a file of the input" in itself.err) == (2, True)
+    assert source.stat().st_size
+
+
 def test_near_texts_of_other_titles_are_kept_and_named(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"id": 1, "name": {"of": "Widget 3000 | Shop"}, "text": PAGE},

@@ -218,7 +218,7 @@ def _figures(seen: Snapshot) -> dict[str, str]:
         "fetched": count(seen.fetched),
         "kept": count(seen.kept),
         "dropped": count(seen.dropped),
-        "failed": count(seen.failed),
+        "failed": "not known" if seen.failed is None else count(seen.failed),
         "queued": count(seen.queued),
         "rate": f"{seen.pages_per_sec(time.time()):,.1f}",
         "saved": f"{decimal(seen.saved_bytes)} of {decimal(seen.fetched_bytes)}",
