@@ -31,6 +31,10 @@ def written(html: str) -> str:
     return markdown(build_body(blocks, range(len(blocks.texts))))
 
 
+def test_a_displayed_formula_may_follow_its_number() -> None:
+    assert written("<p><b>(1)</b>\\[x^2\\]") == "**(1)**\n$$\nx^2\n$$"
+
+
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
