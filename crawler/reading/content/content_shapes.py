@@ -198,7 +198,7 @@ def whole_number(written: str | None, otherwise: int) -> int:
 
 # Browsers of repositories and viewers of code have an element for each line.
 _LINES = frozenset({"div", "li", "p", "tr"})
-_LINE = re.compile(r"[.\s_-]line(?:\s|$)")
+_LINE = re.compile(r"[.\s](?:(?:ace|cm|code|CodeMirror|crayon|diff|view)[_-])?line(?:\s|$)")
 _HUNK = "@@ -"
 _NUMBERED = re.compile(
     r"lines?[_-]?n(?:u?m|os?|r)|(?:blob|crayon|ln)-n|(?<![\w-])(?:lnt?|(?:rouge-)?gutter)(?![\w-])",
@@ -209,24 +209,26 @@ _MARKERS = ("data-code-marker", "data-type-marker")
 _MAX_ABOVE = 3
 
 
-def may_hold_lines(blocks: PageBlocks) -> bool:
-    """Return whether a page may have code with an element for each line."""
-    named = (one for one in blocks.containers if one.is_gutter or "line" in one.name)
-    return (
-        any(one.is_gutter or _LINE.search(f".{one.name}") for one in named)
-        or any(text.startswith(_HUNK) for text in blocks.texts)
-        or any(tag == "pre" and blocks.ends[at] > at + 1 for at, tag in enumerate(blocks.tags))
-    )
-
-
-def write_code(root: Element) -> None:
+def write_code(root: Element, blocks: PageBlocks) -> bool:
     """Replace what has an element for each line of code by ``pre``, without the lines' numbers.
 
-    Complexity: O(elements * nesting).
+    Return whether there is any.
+
+    Complexity: O(containers), or O(elements * nesting) on a page that may have any.
     """
+    tags, ends, shapes = blocks.tags, blocks.ends, set(blocks.containers)
+    if not (
+        any(one.is_gutter for one in shapes)
+        or any(_LINE.search(f".{one.name}") for one in shapes if "line" in one.name)
+        or _HUNK in "\n".join(blocks.texts)
+        or ("pre" in tags and any(ends[at] > at + 1 for at, tag in enumerate(tags) if tag == "pre"))
+    ):
+        return False
+    is_changed = False
     for holder in list(root.iter("table", "div", "ol", "td", "pre")):
         if holder.getroottree().getroot() is not root or not _holds_lines(holder):
             continue
+        is_changed = True
         for number in [one for one in holder.iterdescendants() if _is_number(one)]:
             number.clear(keep_tail=True)
         names = next((one.get("class", "") for one in holder.iter("code")), "")
@@ -236,6 +238,7 @@ def write_code(root: Element) -> None:
             code = SubElement(holder, "pre") if holder.tag == "td" else holder
             code.tag = "pre"
             SubElement(code, "code", {"class": names}).text = "\n".join(lines)
+    return is_changed
 
 
 def _holds_lines(holder: Element) -> bool:

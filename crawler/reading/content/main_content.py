@@ -23,7 +23,6 @@ from crawler.reading.content.choosing import block_units, choose_blocks, without
 from crawler.reading.content.content_body import build_body
 from crawler.reading.content.content_shapes import (
     layout_containers,
-    may_hold_lines,
     write_code,
     write_formulas,
 )
@@ -117,8 +116,7 @@ def read_content(
     Complexity: O(elements + characters).
     """
     blocks = cut_blocks(write_formulas(root, page))
-    if may_hold_lines(blocks):
-        write_code(root)
+    if write_code(root, blocks):
         blocks = cut_blocks(flatten(root))
     features = PageFeatures(blocks, root)
     types, odds = (scorer or load_scorer()).odds_of(features)

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.content.content_body import build_body
-from crawler.reading.content.content_shapes import may_hold_lines, write_code
+from crawler.reading.content.content_shapes import write_code
 from crawler.reading.content.content_text import markdown
 from crawler.reading.content.main_content import read_content
 from crawler.reading.flat_page import flatten
@@ -176,8 +176,7 @@ MARKED = (
 )
 def test_code_with_an_element_for_each_line_keeps_its_lines(html: str, code: str | None) -> None:
     root = parse(f"<p>{PROSE}</p>{html}<p>{PROSE}</p>".encode())
-    if may_hold_lines(cut_blocks(flatten(root))):
-        write_code(root)
+    write_code(root, cut_blocks(flatten(root)))
     found = ["".join(one.itertext()) for one in root.iter("pre")]
     assert found == ([] if code is None else [code])
 
