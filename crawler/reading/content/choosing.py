@@ -15,6 +15,8 @@ import numpy as np
 from crawler.reading.content.content_shapes import whole_number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from crawler.reading.content.block_features import PageFeatures
@@ -42,6 +44,9 @@ _WHOLE = frozenset({"figure", "blockquote"})
 
 # A table or list is taken where so much of its words is in blocks that were chosen themselves.
 _MIN_CHOSEN = 0.5
+
+# A table of so many characters between two chosen blocks does not lay out the page.
+_MAX_SMALL = 1000
 
 # One between two chosen blocks is a menu if more of its characters are links.
 _MAX_LINKED = 0.5
@@ -167,6 +172,10 @@ def with_enclosed(chosen: Chosen, odds: Odds, units: Units, blocks: PageBlocks) 
         blocks: Blocks of the page.
     """
     found, tags, homes = chosen.copy(), blocks.tags, blocks.homes
+    for first, end in _small_tables(blocks, units):
+        if chosen[first - 1 : first].any() and chosen[end : end + 1].any():
+            found[first:end] = True
+    chosen = found.copy()
     kinds = np.where(chosen, -1, units > 0)
     borders = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(units)]
     for first, end in pairwise(borders):
@@ -181,6 +190,24 @@ def with_enclosed(chosen: Chosen, odds: Odds, units: Units, blocks: PageBlocks) 
             is_likely = end == first + 1 and odds[first] >= _MIN_ENCLOSED_ODDS
             found[first:end] = is_likely or (is_part and odds[first:end].max() >= _MIN_PART_ODDS)
     return found
+
+
+def _small_tables(blocks: PageBlocks, units: Units) -> Iterator[tuple[int, int]]:
+    """Yield the first block and the end of tables and definitions that are no units, but no layout.
+
+    Their cells reach over rows, or hold headings or tables.
+    """
+    homes, tags, covered = np.array(blocks.homes), blocks.tags, 0
+    for at in [at for at, tag in enumerate(tags) if tag in {"table", "dl"}]:
+        end = blocks.ends[at]
+        if at < covered or blocks.sizes[at] > _MAX_SMALL or "h1" in tags[at:end]:
+            continue
+        covered = end
+        inner = np.flatnonzero((homes >= at) & (homes < end)).tolist()
+        if inner and not units[inner[0]]:
+            linked = sum(blocks.linked[inner[0] : inner[-1] + 1])
+            if linked <= _MAX_LINKED * blocks.sizes[at]:
+                yield inner[0], inner[-1] + 1
 
 
 def without_repeats(

@@ -252,7 +252,9 @@ def _set_language(code: Element, tags: Iterable[Tag]) -> None:
         attributes = dict(tag.items())
         named = attributes.get("data-lang") or attributes.get("data-language")
         found = _LANGUAGE.search(attributes.get("class", ""))
-        named = _NO_LANGUAGE.sub("", named or (found and "".join(filter(None, found.groups()))) or "")
+        named = _NO_LANGUAGE.sub(
+            "", named or (found and "".join(filter(None, found.groups()))) or ""
+        )
         if _LANGUAGE_NAME.fullmatch(named):
             code.set("lang", named)
             return

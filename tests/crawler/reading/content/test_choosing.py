@@ -118,6 +118,22 @@ SHED = {"The north shed": 0.15}
             {"b": 0.3},
             ["a", "b", "c"],
         ),
+        (
+            f"<p>{PROSE}<table><tr><td rowspan=2>a<td>b<tr><td>c</table><p>{PROSE}",
+            {},
+            ["a", "b", "c"],
+        ),
+        (
+            f"<p>{PROSE}<dl><dt>a<dd><table><tr><td>b<td>c</table></dl><p>{PROSE}",
+            {},
+            ["a", "b", "c"],
+        ),
+        (f"<p>{PROSE}<table><tr><td><h1>a</h1><td>b</table><p>{PROSE}", {}, []),
+        (
+            f"<p>{PROSE}<table><tr><td>a<td><a href=b>bbbb</a><tr><td>c</table><p>{PROSE}",
+            {},
+            [],
+        ),
         (f"<p>{PROSE}<figure>a</figure><div>b</div><p>{PROSE}", {"a": 0.3, "b": 0.3}, []),
         (f"<p>{PROSE}</p>a<p>{PROSE}</p>", {"a": 0.45}, ["a"]),
         (f"<p>{PROSE}</p>a<p>{PROSE}</p>", {"a": 0.3}, []),
