@@ -26,6 +26,7 @@ MAX_LINK_TEXT = 100
 """Keep this many characters of the text of a link."""
 
 _MAX_PARTS = 32
+_MAX_AROUND = 8
 _UNSEEN = frozenset({"script", "style", "template"})
 
 
@@ -199,7 +200,10 @@ def _collect_link(link: Element, found: PageElements) -> None:
 
 def _collect_time(time: Element, found: PageElements) -> None:
     written = time.get("datetime") or time.text
-    if not written:
+    if not written or (found.time and found.modified):
+        return
+    around = islice(time.iterancestors(), _MAX_AROUND)
+    if any("comment" in f"{one.get('class')} {one.get('id')}".lower() for one in around):
         return
     marks = f"{time.get('itemprop', '')} {time.get('class', '')}".lower()
     if "modified" in marks or "updated" in marks.split():

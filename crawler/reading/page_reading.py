@@ -60,7 +60,7 @@ Element = Any  # lxml has no types
 
 logger = logging.getLogger(__name__)
 
-_PERMALINKS = frozenset({"", "#", "¶", "§", "\N{LINK SYMBOL}", "\uf0c1"})
+_PERMALINKS = frozenset({"", "#", "¶", "§", "\N{LINK SYMBOL}", "\uf0c1", "^", "↩", "↩\ufe0e", "↑"})
 _UNSEEN = " \t\n\r\xa0\u200b\u2060\ufeff"
 _NO_PAGE = collect(parse(b""))  # links of documents are beside it
 

@@ -44,6 +44,9 @@ class PageFeatures:
         titles: bool, (blocks,): whether it is a heading of the first level, or the page's title.
         main: bool, (blocks,): whether it stands in ``main``.
         beside: bool, (blocks,): whether it stands in a menu or sidebar outside that.
+        company: bool, (blocks,): whether its classes say that it stands beside an article.
+        instructions: indices of the blocks that only say how to answer a mail.
+        headed: bool, (blocks,): whether the heading above it says so.
     """
 
     def __init__(self, blocks: PageBlocks, root: Element) -> None:
@@ -60,10 +63,14 @@ class PageFeatures:
         self.main, self.beside = main, np.logical_or(*menus) & ~main
         self.page = page_row(blocks, columns, kinds, title)
         words = BlockWords(blocks.texts, title, descriptions)
+        self.company = columns.flags[[FLAGS.index(kind) for kind in _COMPANY]].any(axis=0)
+        of_code = (at for at, home in enumerate(blocks.homes) if blocks.tags[home] == "pre")
+        self.instructions = [at for at in of_code if _REPLYING in blocks.texts[at]]
+        below = words.below_headings(columns.heading, columns.chars, columns.ends)
+        self.headed = below[_COMPANY_HEADINGS].any(axis=0)
         rows = [*_own(columns), *_places(columns), columns.tags, *_neighbours(columns)]
         rows += [*_surroundings(columns), *_of_group(columns), *words.own()]
-        rows += [words.below_headings(columns.heading, columns.chars, columns.ends)]
-        rows += [columns.flags, columns.near_flags, columns.inline_flags]
+        rows += [below, columns.flags, columns.near_flags, columns.inline_flags]
         tables = [row if row.ndim > 1 else row[None] for row in rows]
         # The model reads the values of a feature one after the other.
         self.blocks = np.concatenate(tables, dtype=np.float32, casting="unsafe").T
@@ -188,6 +195,10 @@ _HEADINGS = {
     "department departments brand brands price color colour size menu navigation search contents",
 }
 _KINDS = (*_COUNTED, *(f"heading {kind}" for kind in _HEADINGS))
+_COMPANY = ("comment", "share", "related", "ad", "cookie", "modal", "pager")
+# An archive of mails has this below each of them.
+_REPLYING = "Reply instructions: "
+_COMPANY_HEADINGS = [2 * [*_HEADINGS].index(kind) for kind in ("related", "comments", "about")]
 _ENDINGS = ("", ",", ".", "!", "?", ":", ";")
 _NEVER = 9.0
 """The distance to a heading that does not come before a block."""

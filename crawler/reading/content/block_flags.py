@@ -26,9 +26,11 @@ _WORDS = {
     "sidebar": "sidebar aside rail widget side complementary sidenav secondary",
     "comment": "comment disqus respond discussion kommentar commentaire comentario yorum",
     "cookie": "cookie consent gdpr privacy ccpa onetrust notice",
-    "share": "share sharing social follow facebook twitter addtoany teilen partage compartir",
+    "share": "share sharing sharedaddy sharethis social follow facebook twitter addtoany teilen "
+    "partage compartir",
     "related": "related recommend similar popular trending upsell cross also more-from read-next "
-    "suggest recent latest next prev previous recirc recirculation outbrain taboola relacionadas",
+    "suggest recent latest next prev previous recirc recirculation outbrain taboola relacionadas "
+    "relatedposts relatedarticles",
     "ad": "ad ads advert advertisement sponsor sponsored promo promotion newsletter subscribe "
     "signup subscription mailing paywall werbung anzeige publicite publicidad",
     "modal": "modal popup overlay dialog drawer lightbox tooltip dropdown toast popover flyout",

@@ -36,8 +36,12 @@ MAX_BLOCKS = 20_000
 _MAX_CARRIED = 16
 
 _GUTTER = re.compile(
-    r"\sclass=\"(?:[^\"]*\s)?(?:(?:[\w-]*-)?line-?n(?:r|os?|um|umbers?)|lnt|ln|(?:rouge-)?gutter)[\s\"]"
+    r"\sclass=\"(?:[^\"]*\s)?(?:(?:[\w-]*[-_])?lines?[-_]?n(?:r|os?|um|umbers?)|(?:blob|crayon)-nums?"
+    r"|hljs-ln-n(?:umbers)?|lnt|ln|(?:rouge-)?gutter)[\s\"]|\sstyle=\"[^\"]*user-select:\s*none"
 )
+
+# MediaWiki puts a link to its editor into each heading.
+_EDIT_LINK = 'class="mw-editsection"'
 
 # Parsed tags are kept for further pages: at most this many, in some 5 MB, and no longer ones.
 _MAX_KNOWN = 10_000
@@ -82,7 +86,7 @@ class BlockTag(Tag):
         if tag in CONTAINERS:
             self.kind = self.begins * _BEGINS | self.ends * _ENDS
             self.own = TAG_BITS.get(tag, 0)
-        elif tag in SKIPPED:
+        elif tag in SKIPPED or _EDIT_LINK in written:
             self.kind = _NOTHING if self.ends else _SKIPS
             return
         elif self.shapes or tag in {"rt", "q"}:

@@ -15,6 +15,8 @@ import numpy as np
 from crawler.reading.content.content_shapes import whole_number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from crawler.reading.content.block_features import PageFeatures
@@ -34,7 +36,8 @@ _MIN_TITLE_ODDS = 0.1
 # So many blocks may be between the heading of a page and its text.
 _MAX_BYLINES = 2
 
-# A block between two chosen ones is taken at these odds, the second within these elements.
+# A block between two chosen ones is taken at these odds; several that all stand within these
+# elements at the second.
 _MIN_ENCLOSED_ODDS = 0.4
 _MIN_PART_ODDS = 0.2
 _WHOLE = frozenset({"figure", "blockquote"})
@@ -42,8 +45,17 @@ _WHOLE = frozenset({"figure", "blockquote"})
 # A table or list is taken where so much of its words is in blocks that were chosen themselves.
 _MIN_CHOSEN = 0.5
 
+# A table of so many characters between two chosen blocks does not lay out the page.
+_MAX_SMALL = 1000
+
 # One between two chosen blocks is a menu if more of its characters are links.
 _MAX_LINKED = 0.5
+
+# So many words of blocks that are so likely content are an article; what says that it stands beside
+# one is none, unless it is as likely.
+_MIN_DENSE_ODDS = 0.9
+_MIN_DENSE_WORDS = 8
+_MIN_ARTICLE_WORDS = 60
 
 # A text of so many words is content once.
 _MIN_REPEATED_WORDS = 16
@@ -68,10 +80,32 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     chosen = with_headings(choose(likely, sizes), likely, features.headings, titles)
     units = block_units(blocks)
     chosen = with_whole_units(chosen, sizes, units)
-    chosen = with_enclosed_units(chosen, units, blocks)
     likely[titles] = 1
-    chosen = with_enclosed_blocks(chosen, likely, units, blocks)
+    chosen = with_enclosed(chosen, likely, units, blocks)
     return without_repeats(chosen, units, sizes, blocks)
+
+
+def without_company(
+    odds: NDArray[np.float32], features: PageFeatures, kind: str | None
+) -> NDArray[np.float32]:
+    """Return the odds of blocks, 0 for what stands beside an article by its classes or headings.
+
+    Headings tell that only behind the last paragraph of what may be an article.
+
+    Args:
+        odds: How likely each block is content by itself, (blocks,).
+        features: Their features.
+        kind: Type of the page, or None.
+    """
+    odds, company = odds.copy(), features.company.copy()
+    odds[features.instructions] = 0
+    is_dense = (odds > _MIN_DENSE_ODDS) & (features.sizes >= _MIN_DENSE_WORDS)
+    dense = np.flatnonzero(is_dense & ~company)
+    if features.sizes[dense].sum() < _MIN_ARTICLE_WORDS:
+        return odds
+    if kind in {None, "article"}:
+        company[dense[-1] :] |= features.headed[dense[-1] :]
+    return np.where(company & (odds < _MIN_DENSE_ODDS), np.float32(0), odds)
 
 
 def even_out(odds: NDArray[np.float32], features: PageFeatures) -> Odds:
@@ -125,8 +159,11 @@ def with_whole_units(chosen: Chosen, sizes: NDArray[np.float64], units: Units) -
     return found if found.any() else chosen | (shares > 0) & (units > 0)
 
 
-def with_enclosed_blocks(chosen: Chosen, odds: Odds, units: Units, blocks: PageBlocks) -> Chosen:
-    """Return the chosen blocks with some between two of them: a caption, who is quoted, a title.
+def with_enclosed(chosen: Chosen, odds: Odds, units: Units, blocks: PageBlocks) -> Chosen:
+    """Return the chosen blocks with some between two of them that are no menus.
+
+    Those are tables and lists, as the model often doubts cells whose text around is content; the
+    parts of pictures and quotations; and a likely block, or one that is the title.
 
     Args:
         chosen: Which blocks are content.
@@ -134,28 +171,43 @@ def with_enclosed_blocks(chosen: Chosen, odds: Odds, units: Units, blocks: PageB
         units: Number of the table or list of each block, which is not taken alone.
         blocks: Blocks of the page.
     """
-    found, tags = chosen.copy(), blocks.tags
-    between = ~chosen[1:-1] & chosen[:-2] & chosen[2:] & (units[1:-1] == 0)
-    for at in (np.flatnonzero(between & (odds[1:-1] >= _MIN_PART_ODDS)) + 1).tolist():
-        home = blocks.homes[at]
-        is_part = not _WHOLE.isdisjoint((tags[home], tags[blocks.parents[home]]))
-        found[at] = is_part or odds[at] >= _MIN_ENCLOSED_ODDS
-    return found
-
-
-def with_enclosed_units(chosen: Chosen, units: Units, blocks: PageBlocks) -> Chosen:
-    """Return the chosen blocks with the tables and lists between two of them that are no menus.
-
-    The model often doubts the cells of a table whose text around it is content.
-    """
-    found = chosen.copy()
-    is_left = (units > 0) & ~chosen
-    borders = [0, *(np.flatnonzero(np.diff(is_left)) + 1).tolist(), len(units)]
+    found, tags, homes = chosen.copy(), blocks.tags, blocks.homes
+    for first, end in _small_tables(blocks, units):
+        if chosen[first - 1 : first].any() and chosen[end : end + 1].any():
+            found[first:end] = True
+    chosen = found.copy()
+    kinds = np.where(chosen, -1, units > 0)
+    borders = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(units)]
     for first, end in pairwise(borders):
-        if is_left[first] and chosen[first - 1 : first].any() and chosen[end : end + 1].any():
+        if not (chosen[first - 1 : first].any() and chosen[end : end + 1].any()):
+            continue
+        if kinds[first] > 0:
             linked, characters = sum(blocks.linked[first:end]), map(len, blocks.texts[first:end])
             found[first:end] = linked <= _MAX_LINKED * sum(characters)
+        else:
+            around = ({tags[home], tags[blocks.parents[home]]} for home in homes[first:end])
+            is_part = not any(map(_WHOLE.isdisjoint, around))
+            is_likely = end == first + 1 and odds[first] >= _MIN_ENCLOSED_ODDS
+            found[first:end] = is_likely or (is_part and odds[first:end].max() >= _MIN_PART_ODDS)
     return found
+
+
+def _small_tables(blocks: PageBlocks, units: Units) -> Iterator[tuple[int, int]]:
+    """Yield the first block and the end of tables and definitions that are no units, but no layout.
+
+    Their cells reach over rows, or hold headings or tables.
+    """
+    homes, tags, covered = np.array(blocks.homes), blocks.tags, 0
+    for at in [at for at, tag in enumerate(tags) if tag in {"table", "dl"}]:
+        end = blocks.ends[at]
+        if at < covered or blocks.sizes[at] > _MAX_SMALL or "h1" in tags[at:end]:
+            continue
+        covered = end
+        inner = np.flatnonzero((homes >= at) & (homes < end)).tolist()
+        if inner and not units[inner[0]]:
+            linked = sum(blocks.linked[inner[0] : inner[-1] + 1])
+            if linked <= _MAX_LINKED * blocks.sizes[at]:
+                yield inner[0], inner[-1] + 1
 
 
 def without_repeats(

@@ -7,6 +7,7 @@ shape where they are that; tables and lists that lay out whole pages do not.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -49,20 +50,25 @@ _INLINE: dict[str, tuple[str, str | None]] = {
     "strike": ("del", None),
     "a": ("ref", None),
 }
-SHAPING = frozenset([*_INLINE, "br", "img"])
-"""Inline elements that content keeps; of others, such as ``span``, their text alone."""
+SHAPING = frozenset([*_INLINE, "br", "img", "source"])
+"""Inline elements that content needs; of others, such as ``span``, their text alone."""
 
 _WITHOUT_TEXT = frozenset(["lb", "graphic"])
 _MAX_NESTING = 12
 _MAX_PADDING = 10_000
 """Add at most this many empty cells to a page's tables, to keep columns below each other."""
 
-_LATE_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy")
+_LATE_SOURCE = re.compile(r"data-(?:.*src|original|lazy|echo)")
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][\w+#.-]{0,19}")
 _LANGUAGE = re.compile(
-    r"(?:^|\s)(?:(?:lang(?:uage)?|highlight(?:-source)?|sourceCode)-([A-Za-z][\w+#.-]{0,19})"
-    r"|(?:brush:\s*|sourceCode\s+)([A-Za-z][\w+#.-]{0,19}))"
+    r"(?:^|\s)(?:(?:lang(?:uage)?|highlight(?:-source|-text)?|sourceCode)-([A-Za-z][\w+#.-]{0,19})"
+    r"|(?:brush:\s*|(?:sourceCode|hljs|syntaxhighlighter)\s+(?!lang))([A-Za-z][\w+#.-]{0,19})"
+    r"|highlight\s+([A-Za-z][\w+#]{0,19})$)"
 )
+# Elements around code that may name its language; beside its numbers it stands in a table too.
+_MAX_AROUND_CODE, _MAX_AROUND_CELL = 2, 6
+# What highlighters call code that has none, and ends of the names of grammars.
+_NO_LANGUAGE = re.compile(r"(?:default|none|undefined|notranslate|number\w+)$|-basic$")
 _MAX_INLINE_NESTING = 8
 
 Step = tuple[int, str]
@@ -84,8 +90,10 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
     last = -1
     for at in chosen:
         if at == last + 1:
-            for home, span in images.get(at, ()):
-                writer.write(home, blocks.pieces(span))
+            for (home, span), (following, _) in pairwise([*images.get(at, ()), (0, None)]):
+                # A script shows the first of two, of which the second is for browsers without any.
+                if not (blocks.tags[following] == "noscript" and blocks.parents[following] == home):
+                    writer.write(home, blocks.pieces(span))
         if not is_gutter(blocks, at):
             home = blocks.homes[at]
             is_code = blocks.tags[home] == "pre"
@@ -126,9 +134,13 @@ class _Writer:
         write_inline(into, pieces)
 
     def finish(self) -> Element:
-        """Return the body."""
+        """Return the body, without labels that say the language of the code below."""
         for place, lines in self._codes:
             place.text = "\n".join(lines)
+            label = place.getprevious()
+            is_label = label is not None and label.tag == "p" and label.text and not len(label)
+            if is_label and label.text.lower() == place.get("lang", "").lower():
+                label.getparent().remove(label)
         return self._body
 
     def _write_code(self, place: Element, pieces: Sequence[Any]) -> None:
@@ -204,7 +216,9 @@ class _Writer:
             made.set("rend", tag)
         elif tag == "pre":
             made.set("rend", "block")
-            around = (at, parents[at], parents[parents[at]])
+            around = [at]
+            for _ in range(_MAX_AROUND_CELL if tags[parents[at]] == "td" else _MAX_AROUND_CODE):
+                around.append(parents[around[-1]])
             _set_language(made, (self._blocks.containers[one] for one in around))
         elif tag == "li" and place.get("rend") == "ol":
             made.set("n", str(self._number(self._open[-1][0][0], at)))
@@ -238,8 +252,10 @@ def _set_language(code: Element, tags: Iterable[Tag]) -> None:
         attributes = dict(tag.items())
         named = attributes.get("data-lang") or attributes.get("data-language")
         found = _LANGUAGE.search(attributes.get("class", ""))
-        named = named or (found and (found[1] or found[2]))
-        if named and _LANGUAGE_NAME.fullmatch(named):
+        named = _NO_LANGUAGE.sub(
+            "", named or (found and "".join(filter(None, found.groups()))) or ""
+        )
+        if _LANGUAGE_NAME.fullmatch(named):
             code.set("lang", named)
             return
 
@@ -261,7 +277,7 @@ def write_inline(into: Element, pieces: Sequence[Any]) -> None:  # noqa: PLR0912
     opened: list[list[Any] | None] = []
     here: list[Any] = [into, None, []]
     above: list[list[Any]] = []
-    after_space = True
+    after_space, source = True, None
     if len(pieces) == 1 and isinstance(pieces[0], str):
         into.text = _xml(" ".join(pieces[0].split()))
         return
@@ -276,7 +292,12 @@ def write_inline(into: Element, pieces: Sequence[Any]) -> None:  # noqa: PLR0912
                 here[2].append(text)
                 after_space = text[-1] == " "
         elif piece is not None:
-            made = None if len(above) >= _MAX_INLINE_NESTING else _inline_element(here[0], piece)
+            if piece.tag == "img":
+                made, source = _graphic(here[0], piece, source), None
+            else:
+                is_deep = len(above) >= _MAX_INLINE_NESTING
+                made = None if is_deep else _inline_element(here[0], piece)
+                source = piece if piece.tag == "source" else source
             if made is None or made.tag in _WITHOUT_TEXT:
                 opened.append(None)
             else:
@@ -302,8 +323,6 @@ def _inline_element(place: Element, source: Element) -> Element | None:
     tag = source.tag
     if tag == "br":
         return SubElement(place, "lb")
-    if tag == "img":
-        return _graphic(place, source)
     kind = _INLINE.get(tag)
     if tag == "a" and source.get("href") is None:
         return None
@@ -317,8 +336,10 @@ def _inline_element(place: Element, source: Element) -> Element | None:
     return made
 
 
-def _graphic(place: Element, image: Element) -> Element | None:
-    url = _image_url(dict(image.items()))
+def _graphic(place: Element, image: Element, source: Tag | None) -> Element | None:
+    """Add a picture; a ``source`` in front of it may hold its only address."""
+    urls = (_image_url(dict(one.items())) for one in (image, source) if one is not None)
+    url = next(filter(None, urls), None)
     if url is None:
         return None
     made = SubElement(place, "graphic", src=_xml(url))
@@ -329,10 +350,10 @@ def _graphic(place: Element, image: Element) -> Element | None:
 
 def _image_url(attributes: dict[str, str]) -> str | None:
     """Return what a browser loads in the end: a script may put it in the place of ``src``."""
-    late = (attributes.get(name, "").strip() for name in _LATE_SOURCES)
     # Some of these hold a flag or a size.
+    late = (url.strip() for name, url in attributes.items() if _LATE_SOURCE.fullmatch(name))
     named = (*(url for url in late if "/" in url or "." in url), attributes.get("src", "").strip())
-    sets = (attributes.get(name, "").strip().split() for name in ("srcset", "data-srcset"))
+    sets = (url.split() for name, url in attributes.items() if name.endswith("srcset"))
     urls = (*named, *(candidates[0].rstrip(",") for candidates in sets if candidates))
     return next((url for url in urls if url and not url.startswith("data:")), None)
 

@@ -13,7 +13,7 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from lxml.etree import XPath
+from lxml.etree import SubElement, XPath
 
 from crawler.reading.flat_page import flatten
 
@@ -194,6 +194,110 @@ def is_gutter(blocks: PageBlocks, at: int) -> bool:
 def whole_number(written: str | None, otherwise: int) -> int:
     found = _NUMBER.fullmatch(written) if written else None
     return int(found[1]) if found else otherwise
+
+
+# Browsers of repositories and viewers of code have an element for each line.
+_LINES = frozenset({"div", "li", "p", "tr"})
+_LINE = re.compile(r"[.\s](?:(?:ace|cm|code|CodeMirror|crayon|diff|view)[_-])?line(?:\s|$)")
+_HUNK = "@@ -"
+_NUMBERED = re.compile(
+    r"lines?[_-]?n(?:u?m|os?|r)|(?:blob|crayon|ln)-n|(?<![\w-])(?:lnt?|(?:rouge-)?gutter)(?![\w-])",
+    re.IGNORECASE,
+)
+_OF_CODE = re.compile(r"code|fragment|highlight|syntax|source|crayon|listing|snippet|hljs|diff")
+_MARKERS = ("data-code-marker", "data-type-marker")
+_MAX_ABOVE = 3
+
+
+def write_code(root: Element, blocks: PageBlocks) -> bool:
+    """Replace what has an element for each line of code by ``pre``, without the lines' numbers.
+
+    Return whether there is any.
+
+    Complexity: O(containers), or O(elements * nesting) on a page that may have any.
+    """
+    tags, ends, shapes = blocks.tags, blocks.ends, set(blocks.containers)
+    if not (
+        any(one.is_gutter for one in shapes)
+        or any(_LINE.search(f".{one.name}") for one in shapes if "line" in one.name)
+        or _HUNK in "\n".join(blocks.texts)
+        or ("pre" in tags and any(ends[at] > at + 1 for at, tag in enumerate(tags) if tag == "pre"))
+    ):
+        return False
+    is_changed = False
+    for holder in list(root.iter("table", "div", "ol", "td", "pre")):
+        if holder.getroottree().getroot() is not root or not _holds_lines(holder):
+            continue
+        is_changed = True
+        for number in [one for one in holder.iterdescendants() if _is_number(one)]:
+            number.clear(keep_tail=True)
+        names = next((one.get("class", "") for one in holder.iter("code")), "")
+        lines = _lines_of(holder)
+        if lines:
+            holder[:], holder.text = [], None
+            code = SubElement(holder, "pre") if holder.tag == "td" else holder
+            code.tag = "pre"
+            SubElement(code, "code", {"class": names}).text = "\n".join(lines)
+    return is_changed
+
+
+def _holds_lines(holder: Element) -> bool:
+    if next(holder.iterdescendants("pre"), None) is not None:
+        return False
+    if holder.tag == "pre":
+        return next(holder.iterdescendants(*_LINES), None) is not None
+    if holder.tag == "table":
+        rows = [list(row) for row in holder.iter("tr")]
+        codes = [[cell for cell in row if not _is_number(cell)] for row in rows]
+        numbered = sum(map(len, rows)) - sum(map(len, codes))
+        said = (sum(_ink(cell.itertext()) > 0 for cell in cells) for cells in codes)
+        return 2 * numbered >= len(rows) > 0 and max(said) < 2
+    lines = list(holder)
+    if not lines or any(line.tag not in _LINES for line in lines):
+        return False
+    around = (holder, *islice(holder.iterancestors(), _MAX_ABOVE))
+    is_code = any(_OF_CODE.search(one.get("class", "")) for one in around)
+    are_lines = is_code and all(_LINE.search(f".{line.get('class')}") for line in lines)
+    return are_lines or any((line.text or "").lstrip().startswith(_HUNK) for line in lines)
+
+
+def _is_number(element: Element) -> bool:
+    """Return whether an element holds the number of a line, or is where a style writes that."""
+    text = "".join("".join(element.itertext()).split())
+    if text and not text.isdecimal():
+        return False
+    marks = f"{element.get('class')} {'' if text else element.keys()}"
+    return _NUMBERED.search(marks) is not None or element.get("id") == f"L{text}"
+
+
+def _ink(texts: Iterable[str]) -> int:
+    return sum(len(part) for text in texts for part in text.split())
+
+
+def _lines_of(holder: Element) -> list[str]:
+    """Return the lines of code, with the signs that a style puts in front of those of a diff.
+
+    None are returned where something else stands between them.
+    """
+    for end in list(holder.iterdescendants("br")):
+        end.tail = f"\n{end.tail or ''}"
+    lines, signs = list[str](), list[str]()
+    for line in holder.iterdescendants(*_LINES):
+        if next(line.iterdescendants(*_LINES), None) is None:
+            texts = list(line.itertext())
+            if holder.tag != "pre":  # there white space around elements is not shown
+                texts = [
+                    one.replace("\xa0", " ") for one in texts if one.strip("\n ") or "\n" not in one
+                ]
+            lines.append("".join(texts).strip("\n"))
+            found = (one.get(name) for one in line.iter() for name in _MARKERS)
+            signs.append(next(filter(None, found), ""))
+    if _ink(lines) != _ink(holder.itertext()):
+        return []
+    if any(signs):
+        signed = zip(signs, lines, strict=True)
+        lines = [one if one[:2] == "@@" else f"{sign or ' '}{one}" for sign, one in signed]
+    return lines
 
 
 # A page may type formulas between dollars if it has a script of such a name.

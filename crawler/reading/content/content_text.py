@@ -51,7 +51,7 @@ _HEADING_END = re.compile(r"(?:^|(?<=\s))#+$")
 _NUMBER_START = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 # A formula ends before the next one begins, so that each character is looked at twice at most.
 _FORMULA = re.compile(
-    r"(?<!\\)\\\(((?:[^\\]|\\[^()\[\]])++)\\\)|(?<!\S)\\\[((?:[^\\]|\\[^()\[\]])++)\\\]"
+    r"(?<!\\)\\\(((?:[^\\]|\\[^()\[\]])++)\\\)|(?<![\\\w])\\\[((?:[^\\]|\\[^()\[\]])++)\\\]"
 )
 _DISPLAYED = "$$"
 _EMPTY_LINE = re.compile(r"(\n\s*\n)")

@@ -19,11 +19,16 @@ from lxml.etree import SubElement, strip_elements, strip_tags
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_scoring import load_scorer
 from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
-from crawler.reading.content.choosing import block_units, choose_blocks
+from crawler.reading.content.choosing import block_units, choose_blocks, without_company
 from crawler.reading.content.content_body import build_body
-from crawler.reading.content.content_shapes import layout_containers, write_formulas
+from crawler.reading.content.content_shapes import (
+    layout_containers,
+    write_code,
+    write_formulas,
+)
 from crawler.reading.content.content_xml import PAGE_TYPES
 from crawler.reading.content.page_features import PAGE_NAMES
+from crawler.reading.flat_page import flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,7 +104,8 @@ def read_content(
     """Return the main content of a page; an empty one only for a page without visible words.
 
     Args:
-        root: Root of the page; its formulas become TeX, nothing else is changed.
+        root: Root of the page; its formulas become TeX, and code with an element for each
+            line ``pre``; nothing else is changed.
         page: Its tags and texts.
         with_body: Whether the content to show is made too, which costs half as much again.
         scorer: Scorer of another model than the one that is shipped.
@@ -110,13 +116,16 @@ def read_content(
     Complexity: O(elements + characters).
     """
     blocks = cut_blocks(write_formulas(root, page))
+    if write_code(root, blocks):
+        blocks = cut_blocks(flatten(root))
     features = PageFeatures(blocks, root)
     types, odds = (scorer or load_scorer()).odds_of(features)
+    kind = page_type(types, features.page)
+    odds = without_company(odds, features, kind)
     chosen = choose_blocks(blocks, features, odds)
     at = np.flatnonzero(chosen).tolist()
     texts = [blocks.texts[one] for one in at]
     text = "\n".join(texts)
-    kind = page_type(types, features.page)
     if not with_body:
         return MainContent(kind, text, None, BLOCKS, blocks.is_cut)
     if is_doubtful_article(types, features.page, chosen, odds, features.sizes):

@@ -16,7 +16,7 @@ from crawler.reading.metadata.dates import iso_date, named_day
 from crawler.reading.metadata.page_titles import folded_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
 Element = Any  # lxml has no types
 Found = tuple[str, str]
@@ -60,16 +60,32 @@ _BY = re.compile(
     r"(?:(?:article|authored|photos?|posted|published|recipe|reported|review(?:ed)?|started|story|text|words|"
     r"written)\s+(?:and\s+\w+\s+)?)?by(?:\s*:|\s|$)\s*|"
     r"(?:author|autore?|autor(?:in)?|auteur|forfatter|författare|автор|作者|著者|文|記者|记者|撰文|글쓴이|작성자|المؤلف|مؤلف|מאת)"
-    r"\s*(?:[:\uff1a／]\s*|$)|"
-    r"(?:geschrieben von|von|door|escrito por|par|écrit par|scritto da)\s+(?-i:(?=[^\W\d_a-z]))|"
+    r"\s*(?:[:\uff1a／]\s*|$)|(?:记者|記者)\s(?=\S{2,4}(?:\s|$))|(?:te[kx]sti?|texte|words|story)\s?:\s*|"
+    r"(?:(?:(?:gast)?beitrag|geschrieben|veröffentlicht) von|ein (?:gast)?beitrag von|von|door|"
+    r"(?:escrito|publicado) por|(?:écrit |rédigé |publié )?par|scritto da)\s+(?-i:(?=[^\W\d_a-z]))|"
     # Alone, the name is in the next element; in one text a name must follow, and nothing else.
     r"(?:von|door|par|por|di|av|af|przez|geschreven door|escrito por)(?:\s*:?\s*$|"
     r"\s+(?-i:(?=(?:[^\W\d_a-z][\w'’.-]*\s?){2,4}(?:$|[|•·,–—]))))",
     re.IGNORECASE,
 )
 _AFTER_NAME = re.compile(
-    r"\s*(?:[|•·/,;(]|\s[–—-]\s|\s(?:on|at|in|for|am|le|el|il|updated|published|posted)\s|$).*",
+    r"\s*(?:[|•·/,;(<]|\s[–—-]\s|\s(?:on|at|in|for|am|le|el|il|op|em|vom|et|updated|published|posted)\s"
+    r"|\s\S{1,9}[:\uff1a]|$).*",
     re.DOTALL,
+)
+# What stands behind the name: a reporter's title in Korean and Chinese.
+_TITLED = re.compile(r"([^\W\d_]{2,5})\s?(?:기자|특파원|記者|记者)(?:$|\s)")
+_BEHIND_DAY = re.compile(r"\b\d{4},?\s(?:[|•·–—-]\s)?by\s(?-i:(?=[^\W\d_a-z]))", re.IGNORECASE)
+_SENDER = re.compile(r"from\s*:\s*([^<@:]+?)\s*<", re.IGNORECASE)
+_MAIL = re.compile(
+    r"^From: *(?P<author>[^<\n]+?) *(?:<.*)?(?:\n.*){0,12}?\nDate: *(?P<date>[^\t\n]+)",
+    re.MULTILINE,
+)
+_WRITTEN = re.compile(r"(?:written|reported|authored) by\s", re.IGNORECASE)
+_GENERATED = re.compile(r"\bgenerated (?:on|by|at)|\$date", re.IGNORECASE)
+_PUBLISHED = re.compile(
+    r"(?:first )?(?:published|created)|veröffentlicht|publié|publicad|pubblicat|опубликован",
+    re.IGNORECASE,
 )
 _MODIFIED = re.compile(
     r"updat|modif|revis|edited|changed|last review|aktualisier|geändert|mis à jour|actualizad|"
@@ -84,8 +100,11 @@ _OTHER_DAY = re.compile(
     r"inscription|регистрац",
     re.IGNORECASE,
 )
+_DAY_FIRST = re.compile(
+    r"(?:de|fr|es(?!-us)|it|pt|nl|sv|da|nb|nn|no|fi|pl|cs|sk|ru|uk|tr|el|id|vi|ro|bg|hr|ca)\b|en-(?:gb|au|nz|ie|in|za)"
+)
 _DIGIT = re.compile(r"\d")
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"(?<!\d)[^\W\d_]+")
 _NO_NAME = re.compile(
     r"https?:|@|[!?<>{}=#]|\d{2}|^(?:admin|administrator|anonymous|author|by|guest|home|more|read|share|"
     r"staff|the|unknown|view|written by|updated|published|follow|posted)$",
@@ -128,8 +147,21 @@ def read_byline(
     """
     anchor = _titled(root, heading, folded_name(title))
     if anchor is None:
-        return NO_BYLINE
-    return _beside(anchor, _Reader(wants_author, wants_date))
+        return _of_mail(root)
+    is_day_first = _DAY_FIRST.match(root.get("lang", "").lower()) is not None
+    return _beside(anchor, _Reader(wants_author, wants_date, is_day_first))
+
+
+def _of_mail(root: Element) -> Byline:
+    """Return the sender and the day of a mail that is shown with its head in one ``pre``."""
+    for code in islice(root.iter("pre"), _MAX_HEADINGS):
+        found = _MAIL.search("".join(islice(code.itertext(), _MAX_TEXTS))[:_MAX_CHARACTERS])
+        if found is not None:
+            day = iso_date(found["date"])
+            return Byline(
+                ("mail:from", found["author"]), None if day is None else ("mail:date", day)
+            )
+    return NO_BYLINE
 
 
 def _titled(root: Element, first: Element | None, title: str) -> Element | None:
@@ -152,8 +184,7 @@ def _beside(heading: Element, reader: _Reader) -> Byline:
     if reader.wants_date and reader.date is None and reader.modified is None:
         for holder, text in reversed(list(_texts_before(heading))):
             reader.read_day(holder, text)
-        if reader.date is None and reader.modified is None:
-            reader.modified = _modified_at_the_end(heading.getroottree().getroot())
+    reader.read_end(heading.getroottree().getroot())
     if reader.is_of_list:
         return NO_BYLINE
     return Byline(reader.author, reader.date, reader.modified)
@@ -163,6 +194,7 @@ def _beside(heading: Element, reader: _Reader) -> Byline:
 class _Reader:
     wants_author: bool
     wants_date: bool
+    is_day_first: bool = False
     author: Found | None = None
     date: Found | None = None
     modified: Found | None = None
@@ -177,11 +209,9 @@ class _Reader:
 
     def read(self, holder: Element, text: str) -> None:
         """Take what a text beside the heading says."""
-        if len(text) <= _MAX_PIECE:
-            self.read_day(holder, text)
-            if self.wants_author and self.author is None:
-                self._read_author(holder, text)
-        self._label = text
+        if len(text) <= _MAX_PIECE and self.wants_author and self.author is None:
+            self._read_author(holder, text)
+        self.read_day(holder, text)
 
     def read_day(self, holder: Element, text: str) -> None:
         """Take the day that a text beside the heading names."""
@@ -191,11 +221,11 @@ class _Reader:
         self._label = text
 
     def _read_day(self, holder: Element, text: str, *, is_time: bool) -> None:
-        named = named_day(text)
+        named = self._named_day(text)
         day = iso_date(holder.get("datetime")) if is_time else None
         if day is None and named is None:
             return
-        other = named_day(text[named[2] :]) if named is not None and day is None else None
+        other = self._named_day(text[named[2] :]) if named is not None and day is None else None
         if (
             named is not None
             and other is not None
@@ -221,9 +251,40 @@ class _Reader:
             self.date = self.date or ("byline:time" if is_time else "byline", found)
             self._days.add(found)
 
+    def _named_day(self, text: str) -> tuple[str, int, int] | None:
+        return named_day(text, is_day_first=self.is_day_first)
+
+    def read_end(self, root: Element) -> None:
+        """Take what the last lines of a page say, as those of manuals do."""
+        wants_date = self.wants_date and self.date is None and self.modified is None
+        if not wants_date and (not self.wants_author or self.author is not None):
+            return
+        day = ""
+        for _, text in _last_texts(root):
+            if len(text) > _MAX_PIECE:
+                continue
+            if self.wants_author and self.author is None and (by := _WRITTEN.match(text)):
+                self._take_author("footer", text[by.end() :])
+            if not wants_date:
+                continue
+            label = _MODIFIED.search(text) or _GENERATED.search(text)
+            named = self._named_day(text[label.start() :] if label else text)
+            # A label may stand in an element of its own, before that of the day.
+            day = named[0] if named is not None else day if label else ""
+            if day and label is not None:
+                self.modified = self.modified or ("footer:modified", day)
+            elif day and _PUBLISHED.match(text):
+                self.date = self.date or ("footer", day)
+
     def _read_author(self, holder: Element, text: str) -> None:
-        by = _BY.match(text)
-        if by is not None:
+        by = _BY.match(text) or (_BEHIND_DAY.search(text) if _DIGIT.search(text) else None)
+        if sender := _SENDER.match(text) or _SENDER.match(f"{self._label}{text}"):
+            self._take_author("mail:from", sender[1])
+        elif titled := _TITLED.match(text):
+            self._take_author("byline", titled[1])
+        elif not self._label and _is_before_mail(holder):
+            self._take_author("mail:from", text)
+        elif by is not None:
             said = text[by.end() :]
             self._is_after_by = not said
             self._take_author("byline", said)
@@ -294,12 +355,9 @@ def _texts_before(heading: Element) -> Iterator[tuple[Element, str]]:
     node, seen = heading, 0
     for _ in range(_MAX_LEVELS_BEFORE):
         for before in islice(node.itersiblings(preceding=True), 2 * _MAX_BEFORE):
-            if before.tag in _LEFT_OUT or not isinstance(before.tag, str):
-                continue
-            inner = [(each, text) for each in _few(before) if (text := _line(each.text))]
-            for found in reversed(inner):
-                yield found
-                seen += 1
+            inner = [] if before.tag in _LEFT_OUT else list(_last_texts(before, _LEFT_OUT))
+            yield from inner
+            seen += len(inner)
             if seen >= _MAX_BEFORE:
                 return
         node = node.getparent()
@@ -307,42 +365,26 @@ def _texts_before(heading: Element) -> Iterator[tuple[Element, str]]:
             return
 
 
-def _modified_at_the_end(root: Element) -> Found | None:
-    """Return the day of a change that one of the last lines of a page names, as manuals do."""
-    for text in _last_texts(root):
-        if len(text) > _MAX_PIECE or not _DIGIT.search(text):
-            continue
-        label = _MODIFIED.search(text)
-        if label is not None and (named := named_day(text[label.start() :])) is not None:
-            return "footer:modified", named[0]
-    return None
+def _is_before_mail(holder: Element) -> bool:
+    """Return whether an address of mail follows, as in archives behind the name of a sender."""
+    link = holder.getnext() if holder.tag in {"b", "strong"} else None
+    return link is not None and link.get("href", "").lower().startswith("mailto:")
 
 
-def _last_texts(root: Element) -> Iterator[str]:
-    """Yield the texts at the end of a page, the last one first."""
+def _last_texts(root: Element, left_out: Container[str] = _UNSEEN) -> Iterator[tuple[Element, str]]:
+    """Yield the texts at the end of an element with what holds each, the last one first."""
     around = [(root, root.iterchildren(reversed=True))]
     for _ in range(_MAX_LAST):
         element, children = around[-1]
         child = next(children, None)
         if child is None:
-            yield _line(element.text)
             around.pop()
-            if not around:
-                return
-            continue
-        yield _line(child.tail)
-        if child.tag not in _UNSEEN and isinstance(child.tag, str):
+        elif child.tag not in left_out and isinstance(child.tag, str):
             around.append((child, child.iterchildren(reversed=True)))
-
-
-def _few(element: Element) -> list[Element]:
-    """Return an element with all within it, or nothing where that is much."""
-    found = []
-    for each in element.iter():
-        found.append(each)
-        if len(found) > 2 * _MAX_BEFORE:
-            return []
-    return [each for each in found if isinstance(each.tag, str) and each.tag not in _LEFT_OUT]
+        if text := _line(element.text if child is None else child.tail):
+            yield element, text
+        if not around:
+            return
 
 
 def _line(text: str | None) -> str:

@@ -215,7 +215,7 @@ def mutilated(body: bytes, rng: random.Random, mutations: int) -> bytes:
     return body
 
 
-@pytest.mark.parametrize("sign", ["¶", "\u200b", "\uf0c1"])
+@pytest.mark.parametrize("sign", ["¶", "\u200b", "\uf0c1", "↩"])
 def test_the_sign_by_which_a_heading_links_to_itself_is_left_out(sign: str) -> None:
     heading = f'<h2 id=a>Lamps<a class="headerlink" href="#a">{sign}</a></h2>'
     body = page(f'<main>{heading}<p>{PROSE} <a href="#b">below</a></p></main>')

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.blocks import cut_blocks
-from crawler.reading.content.choosing import block_units, choose_blocks, with_headings
+from crawler.reading.content.choosing import (
+    block_units,
+    choose_blocks,
+    with_headings,
+    without_company,
+)
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 
@@ -107,6 +112,29 @@ SHED = {"The north shed": 0.15}
             {"a": 0.3},
             ["a"],
         ),
+        (
+            f"<p>{PROSE}<figure><img><figcaption>a</figcaption></figure><figure><blockquote>b"
+            f"</blockquote><figcaption>c</figcaption></figure><p>{PROSE}",
+            {"b": 0.3},
+            ["a", "b", "c"],
+        ),
+        (
+            f"<p>{PROSE}<table><tr><td rowspan=2>a<td>b<tr><td>c</table><p>{PROSE}",
+            {},
+            ["a", "b", "c"],
+        ),
+        (
+            f"<p>{PROSE}<dl><dt>a<dd><table><tr><td>b<td>c</table></dl><p>{PROSE}",
+            {},
+            ["a", "b", "c"],
+        ),
+        (f"<p>{PROSE}<table><tr><td><h1>a</h1><td>b</table><p>{PROSE}", {}, []),
+        (
+            f"<p>{PROSE}<table><tr><td>a<td><a href=b>bbbb</a><tr><td>c</table><p>{PROSE}",
+            {},
+            [],
+        ),
+        (f"<p>{PROSE}<figure>a</figure><div>b</div><p>{PROSE}", {"a": 0.3, "b": 0.3}, []),
         (f"<p>{PROSE}</p>a<p>{PROSE}</p>", {"a": 0.45}, ["a"]),
         (f"<p>{PROSE}</p>a<p>{PROSE}</p>", {"a": 0.3}, []),
         (f"<title>The north shed</title><p>{PROSE}</p>The north shed<p>{PROSE}</p>", {}, [*SHED]),
@@ -117,6 +145,37 @@ def test_what_belongs_to_chosen_text_is_chosen_though_it_is_less_likely(
 ) -> None:
     chosen = chosen_of(html, unlikely)
     assert [text for text in chosen if text != PROSE.strip()] == found
+
+
+TEXT = "The directive sets what the server does with each request that it gets"
+
+
+@pytest.mark.parametrize(
+    ("html", "kind", "left_out"),
+    [
+        ("<div class=sd-sharing><h3>Share this:</h3>t</div>", "article", True),
+        ("<div class=comments><p>t</div>", "forum", True),
+        ("<div class=jp-relatedposts><p>t</div>", None, True),
+        ("<h3>About the author</h3><p>t", "article", True),
+        ("<h3>About the author</h3><p>t", "service", False),
+        ("<h3>Of authors</h3><p>t", "article", False),
+        ("<div class=note><p>t</div>", "article", False),
+    ],
+)
+def test_what_stands_beside_an_article_is_no_part_of_it(
+    html: str, kind: str | None, left_out: bool
+) -> None:
+    for text, is_article in ((f"<p>{TEXT}" * 6, True), ("<p>Short.", False)):
+        blocks, features = blocks_of(f"<h1>A module</h1>{text}<div>{html}</div>")
+        odds = np.array([0.6 + 0.35 * (text == TEXT) for text in blocks.texts], np.float32)
+        found = without_company(odds, features, kind)[blocks.texts.index("t")]
+        assert (found == 0) == (left_out and is_article)
+
+
+def test_instructions_below_a_mail_are_left_out() -> None:
+    html = "<pre>Dear all</pre><pre>Reply instructions:\n\nYou may reply publicly</pre>"
+    _, features = blocks_of(html)
+    assert without_company(np.full(2, 0.9, np.float32), features, None).tolist()[1] == 0
 
 
 @pytest.mark.parametrize(

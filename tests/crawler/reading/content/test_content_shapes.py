@@ -6,7 +6,9 @@ import pytest
 
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.content.content_body import build_body
+from crawler.reading.content.content_shapes import write_code
 from crawler.reading.content.content_text import markdown
+from crawler.reading.content.main_content import read_content
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from tests.crawler.reading.content.test_content import PROSE, text_of
@@ -39,6 +41,25 @@ from tests.crawler.reading.content.test_content import PROSE, text_of
         ("<pre><code class='x language-c++'>a = 1</code></pre>", "```c++\na = 1\n```"),
         ("<div class=highlight-python><div><pre>a</pre></div></div>", "```python\na\n```"),
         ("<pre data-lang='a b'>a</pre>", "```\na\n```"),
+        (
+            "<pre class='sourceCode numberSource c'><code class='sourceCode c'>a</pre>",
+            "```c\na\n```",
+        ),
+        ("<pre><code class='hljs language-js'>a</pre>", "```js\na\n```"),
+        ("<div class='highlight-text-html-basic'><pre>a</pre></div>", "```html\na\n```"),
+        ("<div class='highlight-default'><pre>a</pre></div>", "```\na\n```"),
+        (
+            "<figure class='highlight js'><table><tr><td class=gutter><pre>1</pre>"
+            "<td><pre>a</pre></table></figure>",
+            "```js\na\n```",
+        ),
+        ("<div class=language-js><span>js</span><pre>a</pre></div>", "```js\na\n```"),
+        (
+            "<pre><b style='-webkit-user-select:none'>1</b>a:\n<b style='user-select: none'>2\n</b>"
+            "  b</pre>",
+            "```\na:\n  b\n```",
+        ),
+        ('<h2>a<span class="mw-editsection">[<a href=/e>edit</a>]</span></h2>', "## a"),
         (
             "<table><tr><td class=linenos><pre>1\n2</pre><td><pre>a:\n  b</pre></table>",
             "```\na:\n  b\n```",
@@ -75,6 +96,15 @@ from tests.crawler.reading.content.test_content import PROSE, text_of
         ),
         ("<p><img src=/a.png data-lazy=true data-original=640x480> b", "![](/a.png) b"),
         ("<p><img src=/wait.gif data-src=/a.png alt=A> b", "![A](/a.png) b"),
+        (
+            "<p><img src=/w.gif data-original-src=/a.png data-lazy-srcset='/b.png 2x'> b",
+            "![](/a.png) b",
+        ),
+        ("<p><picture><source srcset='/a.webp 1x'><img src=''></picture> b", "![](/a.webp) b"),
+        (
+            "<div><img src=/w.gif alt=A><noscript><img src=/a.png alt=A></noscript></div><p>b",
+            "![A](/a.png)\n\nb",
+        ),
         ("<p><img src='data:image/gif;base64,x' srcset='/a.png 1x, /b.png 2x'> b", "![](/a.png) b"),
     ],
 )
@@ -94,3 +124,64 @@ def test_lists_tables_and_code_stay_whole(html: str, written: str) -> None:
 )
 def test_rows_and_items_are_chosen_together(html: str, chosen: list[int], shown: str) -> None:
     assert text_of(build_body(cut_blocks(flatten(parse(html.encode()))), chosen)) == shown
+
+
+LINES = ("def f():", "    x = 1", "", "    return x")
+CELLS = "".join(
+    f'<tr><td id="L{at}" class="blob-num" data-line-number="{at}"></td>\n'
+    f'<td id="LC{at}" class="blob-code">{line}</td></tr>\n'
+    for at, line in enumerate(LINES, 1)
+)
+NUMBERED = "".join(
+    f"<tr><td class=lines-num>{at}</td><td class=lines-code><code>{line}\n</code></td></tr>"
+    for at, line in enumerate(LINES, 1)
+)
+DIVS = "".join(f"<div class=line>{line or '<br>'}</div>" for line in LINES)
+NUMBERS = "".join(f"<div class='line number{at}'>{at}</div>" for at in range(1, 5))
+DIFF = "<div class=head>diff --git a/b b/b<br>--- a/b</div><div>@@ -1,2 +1,2 @@</div>"
+CHANGES = "<div class=del>-    x = 1</div><div class=add>+    x = 2</div>"
+MARKED = (
+    "<tr><td class=blob-num data-line-number=1><td class=blob-code>\n"
+    "<span data-code-marker='{}'>{}</span>\n</td></tr>"
+)
+
+
+@pytest.mark.parametrize(
+    ("html", "code"),
+    [
+        (f"<table class=highlight>{CELLS}</table>", "\n".join(LINES)),
+        (f"<table>{NUMBERED}</table>", "\n".join(LINES)),
+        (f"<pre><code><table class=hljs-ln>{CELLS}</table></code></pre>", "\n".join(LINES)),
+        (f"<div class=fragment>{DIVS}</div>", "\n".join(LINES)),
+        (
+            f"<table class=syntaxhighlighter><tr><td class=gutter>{NUMBERS}<td class=code>"
+            f"<div class=container>{DIVS.replace('    ', '&nbsp;' * 4)}</div></table>",
+            "\n".join(LINES),
+        ),
+        ("<pre><ol><li>a:</li>\n<li>  b</li></ol></pre>", "a:\n  b"),
+        (
+            f"<table class=diff><tr><td>{DIFF}{CHANGES}</table>",
+            "diff --git a/b b/b\n--- a/b\n@@ -1,2 +1,2 @@\n-    x = 1\n+    x = 2",
+        ),
+        (
+            f"<table>{MARKED.format(' ', 'a:')}{MARKED.format('+', '    42')}</table>",
+            " a:\n+    42",
+        ),
+        # Verses, rows of data, and lines with something else between them.
+        ("<div class=line-block><div class=line>a</div><div class=line>b</div></div>", None),
+        ("<table class=code><tr><td>49<td>Germany<tr><td>33<td>France</table>", None),
+        ("<div class=code><div class=line>a</div>b<div class=line>c</div></div>", None),
+        ("<table><tr><td class=line-number>1<td>a<td>b</table>", None),
+    ],
+)
+def test_code_with_an_element_for_each_line_keeps_its_lines(html: str, code: str | None) -> None:
+    root = parse(f"<p>{PROSE}</p>{html}<p>{PROSE}</p>".encode())
+    write_code(root, cut_blocks(flatten(root)))
+    found = ["".join(one.itertext()) for one in root.iter("pre")]
+    assert found == ([] if code is None else [code])
+
+
+def test_lines_of_code_are_content() -> None:
+    root = parse(f"<h1>A</h1><p>{PROSE}</p><table>{CELLS}</table><p>{PROSE}</p>".encode())
+    shown = markdown(read_content(root, flatten(root)).body)
+    assert "```\ndef f():\n    x = 1\n\n    return x\n```" in shown

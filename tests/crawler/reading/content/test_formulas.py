@@ -6,7 +6,7 @@ import pytest
 
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.content.content_body import build_body
-from crawler.reading.content.content_shapes import write_formulas
+from crawler.reading.content.content_shapes import write_code, write_formulas
 from crawler.reading.content.content_text import markdown
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
@@ -28,7 +28,13 @@ def written(html: str) -> str:
     """All of a page as Markdown."""
     root = parse(f"<html><body>{html}</body></html>".encode())
     blocks = cut_blocks(write_formulas(root, flatten(root)))
+    if write_code(root, blocks):
+        blocks = cut_blocks(flatten(root))
     return markdown(build_body(blocks, range(len(blocks.texts))))
+
+
+def test_a_displayed_formula_may_follow_its_number() -> None:
+    assert written("<p><b>(1)</b>\\[x^2\\]") == "**(1)**\n$$\nx^2\n$$"
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,17 @@ def beside(marks: str) -> Metadata:
         ("<div class=post-author>Ada Lovelace</div>", "Ada Lovelace"),
         ("<div class=byline><a>Ada Lovelace</a></div>", "Ada Lovelace"),
         ("<div>started by <a class=username>ada_l</a></div>", "ada_l"),
+        ("<p>作者：林小明　发布时间：2024-05-31", "林小明"),
+        ("<p>记者 林小明</p>", "林小明"),
+        ("<p>홍길동 기자", "홍길동"),
+        ("<p>Tekst: Ada Lovelace", "Ada Lovelace"),
+        ("<p>Rédigé par Ada Lovelace et publié le 31 mai 2024", "Ada Lovelace"),
+        ("<p>Door Ada van Lovelace op 31 mei 2024", "Ada van Lovelace"),
+        ("<p>May 31st, 2024 by Ada Lovelace", "Ada Lovelace"),
+        ("<table><tr><th>From:<td>Ada Lovelace &lt;ada@quay.example></table>", "Ada Lovelace"),
+        ("<li><i>From</i>: Ada Lovelace &lt;<a href=mailto:a>ada</a>></li>", "Ada Lovelace"),
+        ("<b>Ada Lovelace</b> <a href='mailto:a'>ada at quay.example</a>", "Ada Lovelace"),
+        ("<p>From: Dover, to: Calais", None),
         ("<p>By default all ferries are late.", None),
         ("<div class=author-bio>She writes on ferries</div>", None),
         ("<div class=authority>Ada Lovelace</div>", None),
@@ -89,6 +100,17 @@ def test_the_author_beside_a_heading_is_read(marks: str, author: str | None) -> 
         ("<p>31 พฤษภาคม 2567", "2024-05-31", None),
         ("<span class=date>05/31/2024</span>", "2024-05-31", None),
         ("<span class=date>03/04/2024</span>", None, None),
+        ("<p>31.05.24, 10:11 Uhr", "2024-05-31", None),
+        ("<p>31-May-24", "2024-05-31", None),
+        ("<p>May 31, ’24", "2024-05-31", None),
+        ("<i>Fri May 31 10:12:14 UTC 2024</i>", "2024-05-31", None),
+        ("<p>Version 10.05.24.1", None, None),
+        ("<p>31 May 10:24", None, None),
+        (
+            "<p>Publié le 1 mai 2024 à 10h20 - Mis à jour le 31 mai 2024 à 11h00",
+            "2024-05-01",
+            "2024-05-31",
+        ),
         ("<p>Joined: <b>31 May 2024</b>", None, None),
         ("<p>Copyright 2024-05-31", None, None),
         ("<p>Nobody who was there will forget the storm of 31 May 2024.", None, None),
@@ -100,6 +122,37 @@ def test_the_days_beside_a_heading_are_read(
 ) -> None:
     found = beside(marks)
     assert (found.date, found.modified) == (date, modified)
+
+
+@pytest.mark.parametrize(
+    ("language", "date"),
+    [("fr", "2024-04-03"), ("en-GB", "2024-04-03"), ("en", None), ("en-US", None), ("", None)],
+)
+def test_the_language_tells_whether_the_day_or_the_month_is_first(
+    language: str, date: str | None
+) -> None:
+    html = f"<html lang='{language}'><title>The late ferry</title><h1>The late ferry</h1>"
+    root = parse(f"{html}<p>03/04/2024<p>{PROSE}".encode())
+    assert read_metadata(collect(root), URL).date == date
+
+
+def test_a_day_and_a_name_may_stand_behind_a_long_text() -> None:
+    end = "<p>Written by Ada Lovelace<p>Published on May 31, 2024"
+    found = said(f"<h1>The late ferry</h1>{f'<p>{PROSE}' * 20}{end}")
+    assert (found.author, found.date) == ("Ada Lovelace", "2024-05-31")
+
+
+def test_the_head_of_a_mail_names_its_sender_and_day() -> None:
+    head = (
+        "From: Ada Lovelace &lt;ada@quay.example>\nTo: all\nDate: Fri, 31 May 2024 10:12:14 +0000"
+    )
+    found = said(f"<pre>{head}\n\nDear all,\n{PROSE}</pre>")
+    assert (found.author, found.date) == ("Ada Lovelace", "2024-05-31")
+
+
+def test_the_day_of_a_comment_is_not_that_of_the_page() -> None:
+    comment = "<div id=comments><ol><li><p><time datetime=2024-05-31>yesterday</time></ol></div>"
+    assert said(f"<h1>The late ferry</h1><p>{PROSE}<p>{PROSE}{comment}").date is None
 
 
 def test_a_day_before_the_heading_counts_where_none_follows() -> None:
@@ -227,6 +280,8 @@ def test_the_place_of_a_day_in_a_line_is_known() -> None:
         ("<footer><p>&copy; 2001-2023<br>Last updated on May 31, 2024 (08:18 UTC).</footer>", True),
         ("<div><i>This page was last modified on 2024-05-31 13:08:22Z</i></div><hr>", True),
         ("<p>Zuletzt aktualisiert: 31.05.2024</p><ul><li><a>One</a><li><a>Two</a></ul>", True),
+        ("<p>Last modified: <time>2024/05/31</time> by <b>ada</b>", True),
+        ("<address>Generated on Fri May 31 2024 10:11:12 for Ferries by doxygen</address>", True),
         ("<p>Posted on May 31, 2024</p>", False),
         (f"<p>Updated on May 31, 2024: {PROSE}</p>", False),
         ("<script>// updated 2024-05-31</script>", False),
