@@ -6,8 +6,6 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any
 
-from lxml.etree import SubElement
-
 from crawler.reading.documents.document_metadata import DocumentProperties, clean
 from crawler.reading.documents.document_text import (
     ITEM,
@@ -228,16 +226,13 @@ def _prepare_word(root: Element, hidden_styles: set[str]) -> None:
         vanish = run.find(f"{_W}rPr/{_W}vanish")
         if _is_on(vanish) or (is_hidden and vanish is None):
             run.tag = _HIDDEN
-    for ruby in root.iter(f"{_W}ruby"):
-        for base in ruby.findall(f"{_W}rubyBase"):
-            ruby.insert(0, base)
-    for row in root.iter(f"{_W}tr"):
-        before = row.find(f"{_W}trPr/{_W}gridBefore")
-        if before is not None and before.get(f"{_W}val") != "0":
-            cell = row.makeelement(f"{_W}tc")
-            span = SubElement(SubElement(cell, f"{_W}tcPr"), f"{_W}gridSpan")
-            span.set(f"{_W}val", before.get(f"{_W}val", ""))
-            row.insert(0, cell)
+    for base in root.iter(f"{_W}rubyBase"):
+        base.getparent().insert(0, base)
+    for before in root.iter(f"{_W}gridBefore"):
+        row = before.getparent().getparent()
+        if row is not None and row.tag == f"{_W}tr":
+            for _ in range(_whole(before.get(f"{_W}val"), _MAX_COLUMNS)):
+                row.insert(0, row.makeelement(f"{_W}tc"))
 
 
 def _columns(cell: Element) -> int:
@@ -369,7 +364,7 @@ def _prepare_open(root: Element, styles: Element | None) -> None:
     """Mark what is hidden, and put the name of each sheet before it."""
     sheets = (root,) if styles is None else (root, styles)
     hidden = {
-        style.get(f"{_STYLE}name", "")
+        style.get(f"{_STYLE}name")
         for sheet in sheets
         for style in sheet.iter(f"{_STYLE}style")
         for properties in style.iter(f"{_STYLE}text-properties")
@@ -380,9 +375,7 @@ def _prepare_open(root: Element, styles: Element | None) -> None:
         is_hidden = element.get(f"{_TEXT}is-hidden") == "true"
         is_hidden |= element.get(f"{_TEXT}display") == "none"
         if is_hidden or element.get(f"{_TEXT}style-name") in hidden:
-            left_out = element.getparent() if element.tag == of_paragraph else element
-            if left_out is not None:
-                left_out.tag = _HIDDEN
+            (element.getparent() if element.tag == of_paragraph else element).tag = _HIDDEN
     for table in root.iterfind(f"{_OFFICE}body/{_OFFICE}spreadsheet/{_TABLE}table"):
         name = table.makeelement(f"{_TEXT}h", {f"{_TEXT}outline-level": "2"})
         name.text = table.get(f"{_TABLE}name")

@@ -165,10 +165,3 @@ def test_what_a_text_hides_and_its_table_of_contents_are_not_read() -> None:
     stream = BytesIO()
     document.write(stream)
     assert read_open_document(stream.getvalue()).text == "The harbour\nIt was quiet."
-
-
-@pytest.mark.parametrize("root", ["hidden-paragraph", "section", "note", "table-of-content"])
-def test_a_text_of_one_element_of_any_kind_is_read(root: str) -> None:
-    names = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
-    content = f'<t:{root} xmlns:t="{names}" t:is-hidden="true" t:display="none"/>'
-    assert read_open_document(packed({"content.xml": content}, mimetype=MIMETYPE)).text == ""
