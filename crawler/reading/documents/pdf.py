@@ -20,7 +20,6 @@ from crawler.reading.documents.document_text import (
     UnreadableError,
 )
 from crawler.reading.documents.pdf_layout import Line, paragraphs
-from crawler.reading.documents.pdf_shaped import shaped_lines
 from crawler.reading.reading import NoText
 from neardup.verification import split
 
@@ -33,9 +32,6 @@ _MAX_LINKS = 100_000
 _MAX_URL_BYTES = 8192
 _MIN_WORDS_A_PAGE = 5
 """Take a document for a scan, perhaps with a stamp, that has fewer words a page on the mean."""
-
-_BROWSER = "Skia/PDF"
-"""Beginning of the name of what writes the PDFs of Chromium."""
 
 _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
 # Names that programs write where nobody gave a title.
@@ -77,7 +73,6 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
     with closing(opened) as document:
         found, links, count = list[Line](), list[str](), len(document)
         room, unreadable = MAX_TEXT_CHARACTERS, 0
-        is_shaping = document.get_metadata_value("Producer").startswith(_BROWSER)
         for number in range(count):
             if time.process_time() > deadline:
                 words = f"{count:,} pages, more than are read in {max_secs:g} s"
@@ -88,7 +83,7 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
                 unreadable += 1
                 continue
             with closing(page):
-                room -= _read_page(page, number, found, room, is_shaping=is_shaping)
+                room -= _read_page(page, number, found, room)
                 links += _links(document, page, _MAX_LINKS - len(links))
         if unreadable and unreadable == count:
             raise UnreadableError(NoText.DAMAGED, "none of its pages can be read")
@@ -117,9 +112,7 @@ def _why_closed(error: pypdfium2.PdfiumError) -> UnreadableError:
     return UnreadableError(NoText.DAMAGED, " ".join(str(error).split())[:200])
 
 
-def _read_page(
-    page: pypdfium2.PdfPage, number: int, found: list[Line], room: int, *, is_shaping: bool
-) -> int:
+def _read_page(page: pypdfium2.PdfPage, number: int, found: list[Line], room: int) -> int:
     """Add the lines of a page; return how many characters it has.
 
     Raises:
@@ -134,9 +127,8 @@ def _read_page(
         if count > room:
             limit = f"more than {MAX_TEXT_CHARACTERS:,} characters"
             raise UnreadableError(NoText.TOO_LARGE, limit)
-        shaped = shaped_lines(page, text_page, number) if is_shaping and count > 0 else None
         if count > 0:
-            found += _lines(text_page, number) if shaped is None else shaped
+            found += _lines(text_page, number)
         return count
 
 
