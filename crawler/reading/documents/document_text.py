@@ -152,19 +152,11 @@ class Lines:
         text = NOT_IN_XML.sub("", text)
         if not text.strip():
             return
-        self.check_room(len(text))
         self._room -= len(text)
-        self.blocks.append(DocumentBlock(kind, text))
-
-    def check_room(self, characters: int) -> None:
-        """Check that so many characters may be added.
-
-        Raises:
-            UnreadableError: The document says too much.
-        """
-        if characters > self._room:
+        if self._room < 0:
             limit = f"more than {MAX_TEXT_CHARACTERS:,} characters"
             raise UnreadableError(NoText.TOO_LARGE, limit)
+        self.blocks.append(DocumentBlock(kind, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +172,6 @@ class Roles:
         spaces: Elements that stand for white space or a character.
         texts: Elements whose text counts; None where all text within a paragraph does.
         kind_of: Returns the kind of a paragraph's block.
-        count_of: Returns the number of columns for which a cell stands, or of rows for a row.
-        repeats: Whether what it says stands in each of them, and not in the first alone.
     """
 
     paragraphs: frozenset[str]
@@ -192,34 +182,6 @@ class Roles:
     spaces: dict[str, str] = field(default_factory=dict)
     texts: frozenset[str] | None = None
     kind_of: Callable[[Element], str] = lambda _: PARAGRAPH
-    count_of: Callable[[Element], int] = lambda _: 1
-    repeats: bool = False
-
-
-class _Paragraph(NamedTuple):
-    """A paragraph that is open.
-
-    Attributes:
-        rows: Number of rows that were open where it began.
-        texts: What it says.
-        within: Blocks that stand within it, such as a footnote, and are read behind it.
-    """
-
-    rows: int
-    texts: list[str]
-    within: list[tuple[str, str]]
-
-
-class _Cell(NamedTuple):
-    """A cell of an open row.
-
-    Attributes:
-        columns: Number of columns for which it stands.
-        texts: Its paragraphs.
-    """
-
-    columns: int
-    texts: list[str]
 
 
 class Flow:
@@ -228,8 +190,8 @@ class Flow:
     def __init__(self, roles: Roles, lines: Lines) -> None:
         self._roles = roles
         self._lines = lines
-        self._open: list[_Paragraph] = []
-        self._cells: list[list[_Cell]] = []  # of the rows that are open
+        self._open: list[list[str]] = []  # the texts of the paragraphs that are open
+        self._cells: list[list[list[str]]] = []  # of the rows that are open: their cells
         self._items = 0
 
     def read(self, root: Element) -> None:
@@ -254,11 +216,11 @@ class Flow:
     def _start(self, element: Element) -> None:
         roles, tag = self._roles, element.tag
         if tag in roles.paragraphs:
-            self._open.append(_Paragraph(len(self._cells), [], []))
+            self._open.append([])
         elif tag in roles.rows:
             self._cells.append([])
         elif tag in roles.cells and self._cells:
-            self._cells[-1].append(_Cell(roles.count_of(element), []))
+            self._cells[-1].append([])
         elif tag in roles.items:
             self._items += 1
         self._say(roles.spaces.get(tag))
@@ -270,44 +232,23 @@ class Flow:
         if tag in roles.paragraphs and self._open:
             kind = ITEM if self._items else PARAGRAPH
             kind = roles.kind_of(element) if kind == PARAGRAPH else kind
-            paragraph = self._open.pop()
-            self._put(kind, "".join(paragraph.texts))
-            for block in paragraph.within:
-                self._put(*block)
+            self._put(kind, "".join(self._open.pop()))
         elif tag in roles.rows and self._cells:
-            row = self._row(self._cells.pop())
-            # A table in a cell is part of its text.
-            count = roles.count_of(element) if row and roles.repeats and not self._cells else 1
-            for _ in range(count):
-                self._put(ROW, row)
+            cells = self._cells.pop()
+            said = [" ".join(" ".join(cell).split()) for cell in cells]
+            self._put(ROW, "\t".join(said).rstrip("\t"))
         elif tag in roles.items:
             self._items -= 1
 
-    def _row(self, cells: list[_Cell]) -> str:
-        """Return the cells of a row, each in its column, without the empty ones at its end.
-
-        Raises:
-            UnreadableError: The row says too much.
-        """
-        said = [(" ".join(" ".join(texts).split()), count) for count, texts in cells]
-        while said and not said[-1][0]:
-            said.pop()
-        if self._roles.repeats:
-            self._lines.check_room(sum(len(text) * count for text, count in said))
-            return "\t".join("\t".join([text] * count) for text, count in said)
-        return "\t".join(text + "\t" * (count - 1) for text, count in said).rstrip("\t")
-
     def _put(self, kind: str, text: str) -> None:
-        if self._open and self._open[-1].rows == len(self._cells):
-            self._open[-1].within.append((kind, text))
-        elif self._cells and self._cells[-1]:
-            self._cells[-1][-1].texts.append(text)
+        if self._cells and self._cells[-1]:
+            self._cells[-1][-1].append(text)
         else:
             self._lines.add(kind, text)
 
     def _say(self, text: str | None) -> None:
         if text and self._open:
-            self._open[-1].texts.append(text)
+            self._open[-1].append(text)
 
 
 _SHARE_OF_TIME = 0.7

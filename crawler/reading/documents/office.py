@@ -43,11 +43,6 @@ _STRICT = (
     (b"http://purl.oclc.org/ooxml/officeDocument/math", _M[1:-1].encode()),
     (b"http://purl.oclc.org/ooxml/officeDocument/relationships", _R_ID[1:-3].encode()),
 )
-_OFF = frozenset({"0", "false", "off", "none"})
-_MAX_COLUMNS, _MAX_ROWS = 1 << 14, 1 << 20  # of a sheet in any program
-_HIDDEN = "hidden"
-"""Tag that elements are given whose text the document does not show."""
-
 _HEADING = re.compile(r"heading ([1-9])\b")
 _MAX_HEADING = 6
 # Formulas that differ in their structure alone shall differ in their text.
@@ -77,19 +72,15 @@ def read_word(body: bytes) -> DocumentText:
     main = archive.main_part("word/document.xml")
     root = archive.needed(main)
     folder = posixpath.dirname(main)
-    style_sheet = archive.tree(f"{folder}/styles.xml")
-    styles, language = _styles(style_sheet)
+    styles, language = _styles(archive.tree(f"{folder}/styles.xml"))
     lines = Lines()
     flow = Flow(_word_roles(styles), lines)
-    hidden = _hidden_styles(style_sheet)
-    _prepare_word(root, hidden)
     flow.read(root)
     links = archive.links(main)
     for name in ("footnotes", "endnotes"):
         notes = archive.tree(f"{folder}/{name}.xml")
         for note in () if notes is None else notes:
             if note.get(f"{_W}type") not in _SEPARATORS:
-                _prepare_word(note, hidden)
                 flow.read(note)
         links += archive.links(f"{folder}/{name}.xml")
     return DocumentText(lines.blocks, archive.metadata(language), links)
@@ -205,47 +196,6 @@ def _styles(root: Element | None) -> tuple[dict[str, str], str | None]:
     return kinds, None if default is None else clean(default.get(f"{_W}val"))
 
 
-def _hidden_styles(root: Element | None) -> set[str]:
-    """Return the ids of the styles whose text is hidden."""
-    found = () if root is None else root.iter(f"{_W}style")
-    return {one.get(f"{_W}styleId", "") for one in found if _is_on(one.find(f"{_W}rPr/{_W}vanish"))}
-
-
-def _is_on(switch: Element | None) -> bool:
-    return switch is not None and switch.get(f"{_W}val", "") not in _OFF
-
-
-def _prepare_word(root: Element, hidden_styles: set[str]) -> None:
-    """Mark what is hidden; put the base of a ruby before its reading, and a late row in its column.
-
-    The reading stands first in the file, and columns before a row are but a number.
-    """
-    for run in root.iter(f"{_W}r"):
-        style = run.find(f"{_W}rPr/{_W}rStyle")
-        is_hidden = style is not None and style.get(f"{_W}val") in hidden_styles
-        vanish = run.find(f"{_W}rPr/{_W}vanish")
-        if _is_on(vanish) or (is_hidden and vanish is None):
-            run.tag = _HIDDEN
-    for base in root.iter(f"{_W}rubyBase"):
-        base.getparent().insert(0, base)
-    for before in root.iter(f"{_W}gridBefore"):
-        row = before.getparent().getparent()
-        if row is not None and row.tag == f"{_W}tr":
-            for _ in range(_whole(before.get(f"{_W}val"), _MAX_COLUMNS)):
-                row.insert(0, row.makeelement(f"{_W}tc"))
-
-
-def _columns(cell: Element) -> int:
-    span = cell.find(f"{_W}tcPr/{_W}gridSpan")
-    return 1 if span is None else _whole(span.get(f"{_W}val"), _MAX_COLUMNS)
-
-
-def _whole(written: str | None, most: int) -> int:
-    """Return a count as it is written; 1 where that is no number, or none is written."""
-    is_count = written is not None and written.isdecimal() and len(written) < 8
-    return min(max(int(written or 1), 1), most) if is_count else 1
-
-
 def _word_roles(styles: dict[str, str]) -> Roles:
     def kind_of(paragraph: Element) -> str:
         properties = paragraph.find(f"{_W}pPr")
@@ -260,7 +210,7 @@ def _word_roles(styles: dict[str, str]) -> Roles:
         paragraphs=frozenset({f"{_W}p"}),
         rows=frozenset({f"{_W}tr"}),
         cells=frozenset({f"{_W}tc"}),
-        skipped=frozenset({f"{_MC}Fallback", f"{_W}del", f"{_W}moveFrom", f"{_W}sectPr", _HIDDEN}),
+        skipped=frozenset({f"{_MC}Fallback", f"{_W}del", f"{_W}moveFrom", f"{_W}sectPr"}),
         spaces={
             f"{_W}tab": " ",
             f"{_W}br": " ",
@@ -272,7 +222,6 @@ def _word_roles(styles: dict[str, str]) -> Roles:
         | _MATH_SIGNS,
         texts=frozenset({f"{_W}t", f"{_M}t"}),
         kind_of=kind_of,
-        count_of=_columns,
     )
 
 
@@ -309,12 +258,6 @@ def _open_kind_of(paragraph: Element) -> str:
     return f"h{min(max(int(level), 1), _MAX_HEADING)}" if level.isdecimal() else "h1"
 
 
-def _open_count_of(element: Element) -> int:
-    if element.tag == f"{_TABLE}table-row":
-        return _whole(element.get(f"{_TABLE}number-rows-repeated"), _MAX_ROWS)
-    return _whole(element.get(f"{_TABLE}number-columns-repeated"), _MAX_COLUMNS)
-
-
 _OPEN_ROLES = Roles(
     paragraphs=frozenset({f"{_TEXT}p", f"{_TEXT}h"}),
     rows=frozenset({f"{_TABLE}table-row"}),
@@ -326,14 +269,10 @@ _OPEN_ROLES = Roles(
             f"{_OFFICE}annotation",
             f"{_TEXT}note-citation",
             f"{_TEXT}page-number",
-            f"{_TEXT}table-of-content",
-            _HIDDEN,
         }
     ),
     spaces={f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": " "},
     kind_of=_open_kind_of,
-    count_of=_open_count_of,
-    repeats=True,
 )
 
 
@@ -348,38 +287,11 @@ def read_open_document(body: bytes) -> DocumentText:
     if manifest is not None and manifest.find(f".//{_MANIFEST}encryption-data") is not None:
         raise UnreadableError(NoText.ENCRYPTED, "needs a password")
     root = archive.needed("content.xml")
-    styles = archive.tree("styles.xml")
-    _prepare_open(root, styles)
     lines = Lines()
     Flow(_OPEN_ROLES, lines).read(root)
     links = [target for link in root.iter(f"{_TEXT}a") if (target := link.get(_HREF))]
-    language = _open_language(styles)
+    language = _open_language(archive.tree("styles.xml"))
     return DocumentText(lines.blocks, _open_metadata(archive.tree("meta.xml"), language), links)
-
-
-_HIDEABLE = tuple(f"{_TEXT}{name}" for name in ("section", "span", "p", "h", "hidden-text"))
-
-
-def _prepare_open(root: Element, styles: Element | None) -> None:
-    """Mark what is hidden, and put the name of each sheet before it."""
-    sheets = (root,) if styles is None else (root, styles)
-    hidden = {
-        style.get(f"{_STYLE}name")
-        for sheet in sheets
-        for style in sheet.iter(f"{_STYLE}style")
-        for properties in style.iter(f"{_STYLE}text-properties")
-        if properties.get(f"{_TEXT}display") == "none"
-    }
-    of_paragraph = f"{_TEXT}hidden-paragraph"  # a field that says so of the one in which it stands
-    for element in root.iter(*_HIDEABLE, of_paragraph):
-        is_hidden = element.get(f"{_TEXT}is-hidden") == "true"
-        is_hidden |= element.get(f"{_TEXT}display") == "none"
-        if is_hidden or element.get(f"{_TEXT}style-name") in hidden:
-            (element.getparent() if element.tag == of_paragraph else element).tag = _HIDDEN
-    for table in root.iterfind(f"{_OFFICE}body/{_OFFICE}spreadsheet/{_TABLE}table"):
-        name = table.makeelement(f"{_TEXT}h", {f"{_TEXT}outline-level": "2"})
-        name.text = table.get(f"{_TABLE}name")
-        table.addprevious(name)
 
 
 def _open_metadata(root: Element | None, language: str | None) -> Metadata:

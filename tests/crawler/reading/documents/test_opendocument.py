@@ -3,8 +3,8 @@ from __future__ import annotations
 from io import BytesIO
 
 import pytest
-from odf import dc, meta, style, table, text
-from odf.opendocument import OpenDocumentSpreadsheet, OpenDocumentText
+from odf import dc, meta, table, text
+from odf.opendocument import OpenDocumentText
 
 from crawler.reading.documents.document_text import UnreadableError
 from crawler.reading.documents.kinds import document_kind
@@ -87,81 +87,3 @@ def test_a_text_without_its_content_has_a_reason() -> None:
     with pytest.raises(UnreadableError, match=r"it has no content\.xml") as caught:
         read_open_document(packed({"meta.xml": "<a/>"}, mimetype=MIMETYPE))
     assert caught.value.why == NoText.DAMAGED
-
-
-def sheet_of(*rows: tuple[int, list[tuple[int, str]]]) -> bytes:
-    """Return a sheet of rows that are repeated, with cells that are repeated."""
-    document = OpenDocumentSpreadsheet()
-    sheet = table.Table(name="Towns")
-    for count, cells in rows:
-        row = table.TableRow(numberrowsrepeated=count)
-        for columns, said in cells:
-            cell = table.TableCell(numbercolumnsrepeated=columns)
-            if said:
-                cell.addElement(text.P(text=said))
-            row.addElement(cell)
-        sheet.addElement(row)
-    document.spreadsheet.addElement(sheet)
-    stream = BytesIO()
-    document.write(stream)
-    return stream.getvalue()
-
-
-def test_cells_and_rows_that_are_written_once_stand_in_each_of_their_places() -> None:
-    body = sheet_of(
-        (1, [(1, "Ravenby"), (3, "5"), (1, "9"), (16379, "")]),
-        (2, [(2, ""), (1, "7")]),
-        (1_048_573, [(16384, "")]),
-    )
-    found = read_open_document(body)
-    assert found.blocks == [
-        ("h2", "Towns"),
-        ("row", "Ravenby\t5\t5\t5\t9"),
-        ("row", "\t\t7"),
-        ("row", "\t\t7"),
-    ]
-
-
-def test_a_sheet_that_says_one_thing_without_end_is_left_as_a_file() -> None:
-    with pytest.raises(UnreadableError) as caught:
-        read_open_document(sheet_of((1_048_576, [(16384, "5")])))
-    assert caught.value.why == NoText.TOO_LARGE
-
-
-def test_a_footnote_stands_behind_its_paragraph() -> None:
-    document = OpenDocumentText()
-    paragraph = text.P(text="The harbour")
-    note = text.Note(noteclass="footnote")
-    note.addElement(text.NoteCitation(text="1"))
-    body = text.NoteBody()
-    body.addElement(text.P(text="Of Ravenby."))
-    note.addElement(body)
-    paragraph.addElement(note)
-    paragraph.addText(" was quiet.")
-    document.text.addElement(paragraph)
-    stream = BytesIO()
-    document.write(stream)
-    assert read_open_document(stream.getvalue()).text == "The harbour was quiet.\nOf Ravenby."
-
-
-def test_what_a_text_hides_and_its_table_of_contents_are_not_read() -> None:
-    document = OpenDocumentText()
-    hidden = style.Style(name="Hidden", family="text")
-    hidden.addElement(style.TextProperties(display="none"))
-    document.automaticstyles.addElement(hidden)
-    contents = text.TableOfContent(name="Contents")
-    index = text.IndexBody()
-    index.addElement(text.P(text="The harbour 1"))
-    contents.addElement(index)
-    document.text.addElement(contents)
-    for shown, said in (("true", "The harbour"), ("none", "Not for readers")):
-        section = text.Section(name=said, display=shown)
-        section.addElement(text.P(text=said))
-        document.text.addElement(section)
-    paragraph = text.P(text="It was ")
-    paragraph.addElement(text.Span(stylename=hidden, text="never "))
-    paragraph.addText("quiet.")
-    document.text.addElement(paragraph)
-    stream = BytesIO()
-    document.write(stream)
-    assert read_open_document(stream.getvalue()).text == "The harbour\nIt was quiet."
