@@ -19,9 +19,11 @@ REDRAW_SECS = 0.5
 _DUMB = frozenset({"dumb", "unknown"})
 
 
-def is_drawable(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal that can be drawn on."""
-    return stream.isatty() and os.environ.get("TERM", "").lower() not in _DUMB
+def is_drawable(stream: TextIO | None) -> bool:
+    """Return whether a stream is a terminal that can be drawn on; one that is closed is None."""
+    return (
+        stream is not None and stream.isatty() and os.environ.get("TERM", "").lower() not in _DUMB
+    )
 
 
 class ProgressLine:

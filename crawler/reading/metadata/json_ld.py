@@ -26,7 +26,8 @@ _MAX_TYPE_CHARACTERS = 100
 _OPENING = re.compile(r"\s*+(?://|/\*)?\s*+(?:<!\[CDATA\[|<!--)(?:\s*+\*/)?")
 _CLOSINGS = ("*/", "]]>", "-->", "/*", "//")
 _SPACE = "; \t\r\n"  # a semicolon ends a program, and no JSON
-_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
+# A string that never ends reaches to the end, so that each character is looked at once.
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|,(?=\s*+[}\]])', re.DOTALL)
 _SCHEMA_ORG = re.compile(r"\A(?:schema:|https?://schema\.org/)")
 
 _PUBLISHED = ("datePublished", "dateCreated", "uploadDate")

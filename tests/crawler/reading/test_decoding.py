@@ -12,9 +12,11 @@ from crawler.reading.decoding import declared_encoding, decode
 
 GERMAN = "Grüße aus Köln, schöne Straße und süße Äpfel für alle"
 RUSSIAN = "Маяк на северных скалах построили давно, и книги о нём целы до сих пор"
-TURKISH = "Deniz feneri kuzeydeki kayalıkların üstüne yapıldı, kitapları bugüne dek orada durdu"
+TURKISH = "Deniz feneri kayalıkların üstüne yapıldı, kış şafağında ışığı uzaktan görünürdü"
 POLISH = "Latarnię zbudowano na północnych skałach, a jej książki przetrwały aż do dziś"
 GREEK = "Ο φάρος χτίστηκε στους βόρειους βράχους και τα βιβλία του σώζονται ως σήμερα"
+KOREAN = "등대는 북쪽 바위 위에 세워졌고 책은 지금도 거기에 남아 있다. 아이들은 똠얌꿍을 먹었다"
+FRENCH = "Voilà déjà l'été"
 JAPANESE = "灯台は北の岩の上に建てられ、本は今もそこに残っている。読む人は霧を学ぶ"
 CHINESE = "灯塔建在北方的岩石上，书还在那里，读它们的人学到更多关于雾的知识"
 
@@ -66,6 +68,8 @@ def body(text: str, meta: str = "") -> str:
         (JAPANESE, "iso2022_jp", "", ""),
         (JAPANESE, "euc_jp", "", ""),
         (CHINESE, "gbk", "", ""),
+        (KOREAN, "cp949", "", ""),
+        (FRENCH, "cp1252", "", ""),
     ],
 )
 def test_text_survives_whatever_is_declared(
@@ -170,3 +174,22 @@ class TestLateDeclarations:
         began = time.perf_counter()
         assert declared_encoding(raw) is None
         assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    "before", ["<style>a{color:red}b{margin:0 auto}" * 800, "x = [1, 2];" * 4000]
+)
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [(POLISH, "cp1250"), (RUSSIAN, "koi8-r"), (JAPANESE, "euc_jp"), (KOREAN, "cp949")],
+)
+def test_an_undeclared_text_is_read_behind_much_that_is_ascii(
+    text: str, written: str, before: str
+) -> None:
+    raw = f"<html><head>{before}</head><body><p>{text} {text}</p></body></html>".encode(written)
+    assert text in decode(raw, None).utf8.decode()
+
+
+def test_what_only_begins_as_japanese_stays_as_it_is() -> None:
+    raw = b"<p>escape codes such as \x1b$B xyzw yxwz wzyx zyxw</p>"
+    assert b"xyzw yxwz wzyx zyxw" in decode(raw, None).utf8
