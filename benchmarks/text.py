@@ -1,6 +1,7 @@
 """The main content of pages with human truth: ours beside trafilatura and resiliparse, in one run.
 
     python benchmarks/text.py [PAGES] [--json] [--write]
+    python benchmarks/text.py --structure NPM [--write]
 
 PAGES has ``truth.jsonl.gz`` and ``ID.html.gz`` as WCXB has them. F1 is over bags of words,
 lower-cased, the mean of pages; wanted and unwanted are the shares of snippets that a text has. Our
@@ -32,6 +33,8 @@ import trafilatura
 from measuring import ROOT, installed, named, table, write
 
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
+
+from text_structure import measured
 
 from crawler.reading.content.content_text import plain_text
 from crawler.reading.content.content_xml import decompress
@@ -199,7 +202,20 @@ def main() -> None:
     parser.add_argument("pages", type=Path, nargs="?", default=PAGES)
     parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
     parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md")
+    parser.add_argument(
+        "--structure",
+        type=Path,
+        metavar="NPM",
+        help="score cells, items and code alone; NPM is where npm has installed the peers",
+    )
     arguments = parser.parse_args()
+    if arguments.structure is not None:
+        shares, count = measured(arguments.structure)
+        tables = [table(shares, f"{count} pages of manuals", " in place, %")]
+        print(tables[0])
+        if arguments.write:
+            write("text_structure.py", tables, f"{__doc__}".splitlines()[0])
+        return
     if not ONE_THREAD.items() <= os.environ.items():
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | ONE_THREAD)
     if not (arguments.pages / "truth.jsonl.gz").exists():
