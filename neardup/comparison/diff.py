@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
@@ -16,8 +17,8 @@ from neardup.errors import DocumentError, ParameterError
 from neardup.features.folding import fold
 from neardup.features.scripts import MARK, SINGLE, kinds_of
 
-# Words that stand in a text more often have their bits kept: 80 MB at most for 100,000 words.
-_FREQUENT = 16
+_KEPT_BYTES = 80_000_000
+"""The largest size of the bits that are kept of the words asked for last."""
 
 _RUN = 5
 """The number of words in a run, as many as a shingle of the verification has."""
@@ -56,42 +57,26 @@ def _lengths(first: Sequence[int], second: Sequence[int]) -> NDArray[np.int64]:
 
     Reference: Hyyro, Bit-parallel LCS-length computation revisited, 2004, figure 4.
     """
-    masks = _Masks(second)
+    places: defaultdict[int, list[int]] = defaultdict(list)
+    for place, word in enumerate(second):
+        places[word].append(place)
+    size = len(second) // 8 + 1
+
+    @lru_cache(_KEPT_BYTES // size)
+    def mask_of(word: int) -> int:
+        bits = bytearray(size)
+        for place in places[word]:
+            bits[place >> 3] |= 1 << (place & 7)
+        return int.from_bytes(bits, "little")
+
     row = everything = (1 << len(second)) - 1
-    for word in first:
-        found = row & masks.of(word)
+    for word in filter(places.__contains__, first):
+        found = row & mask_of(word)
         if found:
             row = (row + found | row ^ found) & everything
     packed = np.frombuffer(row.to_bytes(len(second) // 8 + 1, "little"), np.uint8)
     bits = np.unpackbits(packed, count=len(second), bitorder="little")
     return np.concatenate(([0], np.cumsum(1 - bits.astype(np.int64))))
-
-
-class _Masks:
-    """An integer for each word, with a bit set wherever the word occurs."""
-
-    def __init__(self, words: Sequence[int]) -> None:
-        self._places: defaultdict[int, list[int]] = defaultdict(list)
-        for place, word in enumerate(words):
-            self._places[word].append(place)
-        self._size = len(words) // 8 + 1
-        self._kept: dict[int, int] = {}
-
-    def of(self, word: int) -> int:
-        """Return the bits of a word, 0 where it does not occur."""
-        kept = self._kept.get(word)
-        if kept is not None:
-            return kept
-        places = self._places.get(word)
-        if places is None:
-            return 0
-        if len(places) <= _FREQUENT:
-            return sum(1 << place for place in places)
-        bits = bytearray(self._size)
-        for place in places:
-            bits[place >> 3] |= 1 << (place & 7)
-        self._kept[word] = int.from_bytes(bits, "little")
-        return self._kept[word]
 
 
 def anchors(first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:

@@ -1,13 +1,15 @@
 """Count the texts of a corpus in which a feature occurs, and weigh it accordingly."""
 
+import io
 import os
-import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import xxhash
+from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from neardup.errors import ParameterError
@@ -15,103 +17,11 @@ from neardup.features.features import Features
 from neardup.features.hashing import Hashes
 from neardup.features.shingles import distinct, occurrences, shingle_set
 from neardup.files.durable import write_durably
-from neardup.files.sealed import CHECKSUM, FileKind, sealed, unusable
+from neardup.files.sealed import unusable
 
-_UNITS = {1: "word", 2: "character"}
-_ROW_BYTES = 16
 _REMEDY = "restore it from a copy, or learn it again from the texts"
 
-# Magic, version, unit, size of a feature, 0, documents, max_undercount, number of features, probe,
-# checksum of the rows.
-_HEADER = struct.Struct("<8sIIIIQQQQQ")
-_HEADER_BYTES = _HEADER.size + CHECKSUM.size
-_KIND = FileKind("document frequencies", b"NDUPIDF\n", 1, _HEADER_BYTES, _REMEDY)
-
 Frequencies = NDArray[np.int64]
-
-
-class StoredTable(NamedTuple):
-    """The content of a table of document frequencies.
-
-    Attributes:
-        unit: The unit of features, "word" or "character".
-        size: The number of units in a row that are a feature.
-        documents: The number of texts that were counted.
-        max_undercount: The largest number by which a frequency may be below the true one.
-        hashes: uint64, (features,), ascending.
-        frequencies: int64, (features,), the documents that hold each, 1 to ``documents``.
-    """
-
-    unit: str
-    size: int
-    documents: int
-    max_undercount: int
-    hashes: Hashes
-    frequencies: Frequencies
-
-
-def write_table(path: Path, table: StoredTable, probe: int) -> None:
-    """Write a table durably, with the probe of how its features were hashed.
-
-    After a crash the file is the old one or the new one.
-    """
-    hashes = np.ascontiguousarray(table.hashes, "<u8").data
-    frequencies = np.ascontiguousarray(table.frequencies, "<u8").data
-    checksum = xxhash.xxh3_64(hashes)
-    checksum.update(frequencies)
-    unit = next(number for number, name in _UNITS.items() if name == table.unit)
-    about = (unit, table.size, 0, table.documents, table.max_undercount, len(table.hashes))
-    header = _HEADER.pack(_KIND.magic, _KIND.version, *about, probe, checksum.intdigest())
-    write_durably(path, (sealed(header), hashes, frequencies))
-
-
-def read_table(path: Path, probe_of: Callable[[str, int], int]) -> StoredTable:
-    """Return the table in a file, if its features were hashed as ``probe_of`` hashes them now.
-
-    Raises:
-        IndexFileError: The file is damaged, cut short, foreign, of another version, or its
-            features were hashed in another way than now.
-    """
-    with path.open("rb") as file:
-        fields = _HEADER.unpack(_KIND.fields(path, file.read(_HEADER_BYTES)))
-        unit, size, _, documents, max_undercount, features, probe, checksum = fields[2:]
-        if unit not in _UNITS or size < 1:
-            found = f"unit {unit}, size {size}"
-            raise unusable(path, "a unit of 1 or 2 and a size of at least 1", found, _REMEDY)
-        _check_probe(path, probe, probe_of(_UNITS[unit], size))
-        stored, expected = os.fstat(file.fileno()).st_size, _HEADER_BYTES + _ROW_BYTES * features
-        # Looked at before reading: a damaged size must not ask for all the memory there is.
-        if stored != expected:
-            raise unusable(path, f"{expected} bytes", f"{stored} bytes", _REMEDY)
-        payload = file.read(_ROW_BYTES * features)
-    if xxhash.xxh3_64_intdigest(payload) != checksum:
-        raise unusable(path, "rows with their checksum", "another checksum", _REMEDY)
-    hashes = np.frombuffer(payload, "<u8", features).astype(np.uint64, copy=False)
-    # As signed: what does not fit is below 1, and refused with the rest of that kind.
-    frequencies = np.frombuffer(payload, "<i8", offset=hashes.nbytes).astype(np.int64, copy=False)
-    table = StoredTable(_UNITS[unit], size, documents, max_undercount, hashes, frequencies)
-    _check_rows(path, table)
-    return table
-
-
-def _check_probe(path: Path, stored: int, present: int) -> None:
-    if stored != present:
-        raise unusable(
-            path,
-            f"features hashed as now (probe {present:016x})",
-            f"probe {stored:016x}",
-            "use the version of neardup that wrote it, or learn it again from the texts",
-        )
-
-
-def _check_rows(path: Path, table: StoredTable) -> None:
-    """Refuse rows that a wrong writer made, which a checksum does not tell."""
-    hashes, frequencies = table.hashes, table.frequencies
-    if not (hashes[1:] > hashes[:-1]).all():
-        raise unusable(path, "hashes that ascend", "others", _REMEDY)
-    if len(frequencies) and not 1 <= frequencies.min() <= frequencies.max() <= table.documents:
-        found = f"{frequencies.min()} to {frequencies.max()}"
-        raise unusable(path, f"frequencies of 1 to {table.documents}", found, _REMEDY)
 
 
 _WAITING = 1 << 20
@@ -201,6 +111,7 @@ def find(stored: Hashes, asked: Hashes) -> tuple[NDArray[np.intp], NDArray[np.bo
     return places, stored[places] == asked
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class IdfTable:
     """Document frequencies of features, learned from texts, and the weights that follow from them.
 
@@ -215,6 +126,8 @@ class IdfTable:
         documents: The number of texts that were counted.
         max_undercount: The largest number by which a frequency may be below the true one; none is
             above it.
+        hashes: uint64, (features,), ascending.
+        frequencies: int64, (features,), the documents that hold each, 1 to ``documents``.
 
     Memory: 16 bytes a feature.
 
@@ -222,9 +135,12 @@ class IdfTable:
     in retrieval, Journal of Documentation 28 (1), 1972.
     """
 
-    def __init__(self, table: StoredTable) -> None:
-        self._table = table
-        self.unit, self.size, self.documents, self.max_undercount = table[:4]
+    unit: str
+    size: int
+    documents: int
+    max_undercount: int
+    hashes: Hashes
+    frequencies: Frequencies
 
     @classmethod
     def learned(
@@ -266,14 +182,12 @@ class IdfTable:
         hashes, frequencies = counter.counts()
         frequent = frequencies >= min_documents
         return cls(
-            StoredTable(
-                unit,
-                size,
-                counter.documents,
-                counter.max_undercount + min_documents - 1,
-                hashes[frequent],
-                frequencies[frequent],
-            )
+            unit,
+            size,
+            counter.documents,
+            counter.max_undercount + min_documents - 1,
+            hashes[frequent],
+            frequencies[frequent],
         )
 
     @classmethod
@@ -281,22 +195,65 @@ class IdfTable:
         """Read a table that :meth:`save` wrote.
 
         Raises:
-            IndexFileError: The file is damaged, cut short, foreign, of another version, or of a
-                version of neardup that hashes features in another way.
+            IndexFileError: The file is damaged, cut short, foreign, or of a version of neardup
+                that hashes features in another way.
             OSError: There is no such file, or the like.
         """
-        return cls(read_table(Path(path), _probe))
+        path = Path(path)
+        with path.open("rb") as file:
+            try:
+                with NpzFile(file, allow_pickle=False) as arrays:
+                    assert arrays.zip is not None  # until it is closed
+                    # Compressed, a small file could ask for all the memory there is.
+                    if any(array.compress_type for array in arrays.zip.infolist()):
+                        raise ValueError("compressed arrays")
+                    fields: dict[str, Any] = {
+                        name: array if array.ndim else array.item()
+                        for name, array in arrays.items()
+                    }
+                probe = fields.pop("probe")
+                table = cls(**fields)
+                table._check()
+            except Exception as error:  # NumPy and ZIP have many, for bytes of others
+                found = f"{type(error).__name__}: {error}"
+                raise unusable(path, "a table of document frequencies", found, _REMEDY) from error
+        if probe != (present := _probe(table.unit, table.size)):
+            raise unusable(
+                path,
+                f"features hashed as now (probe {present:016x})",
+                f"probe {probe:016x}",
+                "use the version of neardup that wrote it, or learn it again from the texts",
+            )
+        return table
+
+    def _check(self) -> None:
+        """Refuse what a wrong writer made."""
+        Features(self.unit, self.size)  # for its checks
+        hashes, frequencies = self.hashes, self.frequencies
+        if hashes.dtype.name != "uint64" or frequencies.dtype.name != "int64" or hashes.ndim != 1:
+            raise ValueError(f"rows of {hashes.dtype} and {frequencies.dtype}")
+        if hashes.shape != frequencies.shape:
+            raise ValueError(f"{hashes.shape} hashes, {frequencies.shape} frequencies")
+        if not (hashes[1:] > hashes[:-1]).all():
+            raise ValueError("hashes that do not ascend")
+        documents = self.documents
+        if len(frequencies) and not 1 <= frequencies.min() <= frequencies.max() <= documents:
+            found = f"frequencies of {frequencies.min()} to {frequencies.max()}"
+            raise ValueError(f"{found} in {documents} documents")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file, which is replaced in one step and durable afterwards.
 
         Files:
-            ``path``: 72 bytes and 16 a feature (``docs/formats.md``).
+            ``path``: 16 bytes a feature and some 2,000 beside them (``docs/formats.md``).
 
         Raises:
             OSError: The disk is full, or the like; the old file is as it was.
         """
-        write_table(Path(path), self._table, _probe(self.unit, self.size))
+        content = io.BytesIO()
+        probe = np.uint64(_probe(self.unit, self.size))
+        np.savez(content, probe=probe, **vars(self))
+        write_durably(Path(path), (content.getbuffer(),))
 
     def merged(self, other: "IdfTable") -> "IdfTable":
         """Return the table of both corpora, as if learned at once, for work that was shared out.
@@ -313,21 +270,18 @@ class IdfTable:
                 f"both tables must be of the same features, got {self.size} x {self.unit} "
                 f"and {other.size} x {other.unit}"
             )
-        ours, theirs = self._table, other._table
-        hashes = distinct(np.concatenate((ours.hashes, theirs.hashes)))
+        hashes = distinct(np.concatenate((self.hashes, other.hashes)))
         return IdfTable(
-            StoredTable(
-                self.unit,
-                self.size,
-                ours.documents + theirs.documents,
-                ours.max_undercount + theirs.max_undercount,
-                hashes,
-                self.document_frequencies(hashes) + other.document_frequencies(hashes),
-            )
+            self.unit,
+            self.size,
+            self.documents + other.documents,
+            self.max_undercount + other.max_undercount,
+            hashes,
+            self.document_frequencies(hashes) + other.document_frequencies(hashes),
         )
 
     def __len__(self) -> int:
-        return len(self._table.hashes)
+        return len(self.hashes)
 
     def __repr__(self) -> str:
         return (
@@ -339,8 +293,8 @@ class IdfTable:
     def identity(self) -> str:
         """A word that no other table has: a digest of all that it holds."""
         digest = xxhash.xxh3_64(f"{self.unit} {self.size} {self.documents}".encode())
-        digest.update(self._table.hashes.tobytes())
-        digest.update(self._table.frequencies.tobytes())
+        digest.update(self.hashes.tobytes())
+        digest.update(self.frequencies.tobytes())
         return digest.hexdigest()
 
     def document_frequencies(self, hashes: Hashes) -> Frequencies:
@@ -354,9 +308,9 @@ class IdfTable:
 
         Complexity: O(features * log len(self)).
         """
-        places, known = find(self._table.hashes, hashes)
+        places, known = find(self.hashes, hashes)
         found = np.zeros(len(hashes), np.int64)
-        found[known] = self._table.frequencies[places[known]]
+        found[known] = self.frequencies[places[known]]
         return found
 
     def weights(self, hashes: Hashes) -> NDArray[np.float64]:

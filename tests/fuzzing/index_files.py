@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import tempfile
+import zipfile
+import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,8 +88,18 @@ def _right_filters(data: bytes) -> bytes:
 
 
 def _right_table(data: bytes) -> bytes:
-    """Return a table of document frequencies with both of its checksums."""
-    return _resealed(data[:56] + checksum_of(data[72:]) + data[64:], 72)
+    """Return a table of document frequencies with the checksum of each of its arrays."""
+    found = bytearray(data)
+    # What breaks the archive itself is left to the reader.
+    with suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        at = archive.start_dir
+        for entry in archive.infolist():
+            start = entry.header_offset
+            start += 30 + sum(struct.unpack_from("<HH", data.ljust(start + 30), start + 26))
+            array = data[start : start + entry.file_size]
+            struct.pack_into("<I", found, at + 16, zlib.crc32(array))
+            at += 46 + sum(struct.unpack_from("<HHH", data, at + 28))
+    return bytes(found)
 
 
 def _hamming(folder: Path) -> Path:

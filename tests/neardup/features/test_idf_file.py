@@ -1,22 +1,17 @@
 import os
 import random
-import struct
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import IndexFileError
 from neardup.features.idf_table import IdfTable
-from tests.damage import (
-    full_for,
-    refuses_flipped_bytes,
-    refuses_other_lengths,
-    said_before_a_kill,
-)
+from tests.damage import full_for, said_before_a_kill
 from tests.neardup.features.test_idf_table import TEXTS, contents, corpora, features
 
 
@@ -52,15 +47,14 @@ class TestFile:
         merged = IdfTable.load(path).merged(IdfTable.learned(["the end"]))
         assert contents(merged) == contents(IdfTable.learned([*TEXTS, "the end"]))
 
-    def test_the_bytes_are_those_of_the_documentation(self, path: Path) -> None:
-        data = path.read_bytes()
-        fields = struct.unpack("<8sIIIIQQQQQQ", data[:72])
-        assert fields[:8] == (b"NDUPIDF\n", 1, 1, 1, 0, 5, 0, 7)
-        assert fields[9] == xxhash.xxh3_64_intdigest(data[72:])
-        assert fields[10] == xxhash.xxh3_64_intdigest(data[:64])
-        rows = struct.unpack("<14Q", data[72:])
-        assert list(rows[:7]) == sorted(rows[:7])
-        assert dict(zip(rows[:7], rows[7:], strict=True)) == contents(IdfTable.load(path))
+    def test_the_arrays_are_those_of_the_documentation(self, path: Path) -> None:
+        arrays = dict(np.load(path, allow_pickle=False))
+        about = {name: array.item() for name, array in arrays.items() if not array.ndim}
+        assert about.pop("probe") > 0
+        assert about == {"unit": "word", "size": 1, "documents": 5, "max_undercount": 0}
+        hashes, frequencies = arrays["hashes"].tolist(), arrays["frequencies"].tolist()
+        assert hashes == sorted(set(hashes))
+        assert dict(zip(hashes, frequencies, strict=True)) == contents(IdfTable.load(path))
 
     def test_saving_replaces_the_old_file_in_one_step(self, path: Path) -> None:
         IdfTable.learned(["one"]).save(path)
@@ -69,49 +63,76 @@ class TestFile:
 
 
 class TestDamage:
-    def test_every_flipped_byte_is_found(self, path: Path) -> None:
-        refuses_flipped_bytes(path, IdfTable.load)
+    def test_a_flipped_byte_is_found_or_changes_nothing(self, path: Path) -> None:
+        whole, table = path.read_bytes(), IdfTable.load(path)
+        found = 0
+        for place in range(len(whole)):
+            flipped = bytearray(whole)
+            flipped[place] ^= 1 << place % 8
+            path.write_bytes(flipped)
+            try:
+                loaded = IdfTable.load(path)
+            except IndexFileError:
+                found += 1
+                continue
+            assert loaded.identity == table.identity
+            assert loaded.max_undercount == table.max_undercount
+        assert found > len(whole) // 2
 
-    def test_every_shorter_and_a_longer_file_is_found(self, path: Path) -> None:
-        refuses_other_lengths(path, IdfTable.load, "expected 184 bytes, found 185 bytes")
+    def test_every_shorter_file_is_found(self, path: Path) -> None:
+        whole = path.read_bytes()
+        for size in range(len(whole)):
+            path.write_bytes(whole[:size])
+            with pytest.raises(IndexFileError):
+                IdfTable.load(path)
 
     def test_another_file_is_named_with_what_to_do(self, path: Path) -> None:
         path.write_bytes(b"GIF89a" + bytes(100))
         with pytest.raises(IndexFileError) as caught:
             IdfTable.load(path)
         assert str(caught.value) == (
-            f"{path}: expected document frequencies, starting with b'NDUPIDF\\n', found "
-            "b'GIF89a\\x00\\x00'; restore it from a copy, or learn it again from the texts"
+            f"{path}: expected a table of document frequencies, found BadZipFile: File is not a "
+            "zip file; restore it from a copy, or learn it again from the texts"
         )
 
     @pytest.mark.parametrize(
-        ("place", "form", "value", "complaint"),
+        ("change", "complaint"),
         [
-            (8, "<I", 7, "expected version 1, found version 7"),
-            (12, "<I", 9, "expected a unit of 1 or 2 and a size of at least 1, found unit 9"),
-            (16, "<I", 0, "found unit 1, size 0"),
-            (48, "<Q", 123, "found probe 000000000000007b; use the version of neardup"),
-            (40, "<Q", 2**60, "expected 18446744073709551688 bytes, found 184 bytes"),
-            (24, "<Q", 1, "expected frequencies of 1 to 1, found 1 to 3"),
+            ({"unit": "line"}, "unit must be"),
+            ({"size": 0}, "size must be"),
+            ({"size": "many"}, "many"),
+            ({"probe": np.uint64(123)}, "found probe 000000000000007b; use the version of neardup"),
+            ({"documents": 1}, "frequencies of 1 to 3 in 1 documents"),
+            ({"frequencies": np.zeros(7, np.int64)}, "frequencies of 0 to 0 in 5 documents"),
+            ({"frequencies": np.ones(6, np.int64)}, "7,.* hashes, .6,.* frequencies"),
+            ({"frequencies": np.ones(7)}, "rows of uint64 and float64"),
+            ({"hashes": np.arange(7, dtype=np.uint64)[::-1]}, "hashes that do not ascend"),
+            ({"hashes": np.array([None] * 7)}, "Object arrays cannot be loaded"),
+            ({"more": 1}, "unexpected keyword argument 'more'"),
         ],
     )
     def test_a_whole_file_that_says_something_else_is_named(
-        self, path: Path, place: int, form: str, value: int, complaint: str
+        self, path: Path, change: dict[str, Any], complaint: str
     ) -> None:
-        data = bytearray(path.read_bytes())
-        struct.pack_into(form, data, place, value)
-        struct.pack_into("<Q", data, 64, xxhash.xxh3_64_intdigest(bytes(data[:64])))
-        path.write_bytes(data)
+        arrays = dict(np.load(path))
+        with path.open("wb") as file:
+            np.savez(file, **arrays | change)
         with pytest.raises(IndexFileError, match=complaint):
             IdfTable.load(path)
 
-    def test_rows_out_of_order_are_named(self, path: Path) -> None:
-        data = bytearray(path.read_bytes())
-        data[72:88] = data[80:88] + data[72:80]
-        struct.pack_into("<Q", data, 56, xxhash.xxh3_64_intdigest(bytes(data[72:])))
-        struct.pack_into("<Q", data, 64, xxhash.xxh3_64_intdigest(bytes(data[:64])))
-        path.write_bytes(data)
-        with pytest.raises(IndexFileError, match="expected hashes that ascend"):
+    def test_a_part_that_is_missing_is_named(self, path: Path) -> None:
+        arrays = dict(np.load(path))
+        for name in arrays:
+            with path.open("wb") as file:
+                np.savez(file, **{other: arrays[other] for other in arrays if other != name})
+            with pytest.raises(IndexFileError, match=name):
+                IdfTable.load(path)
+
+    def test_a_compressed_file_is_refused(self, path: Path) -> None:
+        arrays = dict(np.load(path))
+        with path.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+        with pytest.raises(IndexFileError, match="compressed arrays"):
             IdfTable.load(path)
 
     def test_a_missing_file_is_an_error_of_the_system(self, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def frequency(table: IdfTable, feature: str) -> int:
 
 def contents(table: IdfTable) -> dict[int, int]:
     """Everything that a table holds."""
-    hashes = table._table.hashes
+    hashes = table.hashes
     return dict(zip(hashes.tolist(), table.document_frequencies(hashes).tolist(), strict=True))
 
 
@@ -182,7 +182,7 @@ class TestLearnedProperties:
     @given(corpora, st.integers(1, 3))
     def test_weights_fall_as_frequencies_rise(self, corpus: list[str], size: int) -> None:
         table = IdfTable.learned(corpus, size=size)
-        hashes = table._table.hashes
+        hashes = table.hashes
         order = np.argsort(table.document_frequencies(hashes), kind="stable")
         weights = table.weights(hashes)[order]
         assert (np.diff(weights) <= 0).all()
