@@ -181,7 +181,7 @@ def html_report(
     """
     from rich.filesize import decimal
 
-    from crawler.console.html_templates import template_environment
+    from crawler.console.escaping import template_environment
     from crawler.maintenance.crawl_report import make_report, report_selection
     from crawler.maintenance.fault import FAULTS
     from crawler.maintenance.site_faults import find_faults

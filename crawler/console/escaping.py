@@ -1,6 +1,6 @@
-"""Escape the text of strangers for a terminal, on which characters can be commands.
+"""Escape the text of strangers: for a terminal, on which characters can be commands, and for HTML.
 
-All that commands print goes through here.
+All that commands print goes through here, and all pages that they write.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from jinja2 import Environment
 
 _JSON = frozenset({"json", "jsonlines", "jsonl", "jl"})
 _UNSEEN_IN_JSON = re.compile(r"[^\n -~]")
@@ -209,3 +211,16 @@ def plain_record(*args: Any, **kwargs: Any) -> logging.LogRecord:
         lines = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
         record.exc_text = plain(lines, with_lines=True)
     return record
+
+
+def template_environment() -> Environment:
+    """Return what fills templates: all values are escaped, and a missing one is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  # slow
+
+    return Environment(
+        loader=PackageLoader("crawler.console", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -6,6 +6,7 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawler.console.escaping import template_environment
 from crawler.maintenance.tally import count_queued
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.folder import MirrorFolder
@@ -109,8 +110,6 @@ def _conclude(root: Path, folder: MirrorFolder) -> None:
 
 def _page(name: str, changes: dict[str, Any], folder: MirrorFolder, version: Path) -> Iterator[str]:
     """Yield the pieces of a page; one difference at a time is in memory."""
-    from crawler.console.html_templates import template_environment  # noqa: PLC0415  # slow
-
     rows = changes.get("changed", ())
     optional = {"path": "", "moved_to": ""}
     listed = {kind: [optional | row for row in changes.get(kind, ())] for kind in _LISTED}

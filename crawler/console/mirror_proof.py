@@ -7,8 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.console.command_line import CommandError
-from crawler.console.escaping import say
-from crawler.console.html_templates import template_environment
+from crawler.console.escaping import say, template_environment
 from crawler.console.progress_line import ProgressLine
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.mirror_files import open_mirror
