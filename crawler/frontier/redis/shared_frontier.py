@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from crawler.frontier.redis.counts import summed, total
@@ -24,6 +25,7 @@ FORMAT_VERSION = 5
 """Version of the format in Redis, raised with every change of it."""
 
 T = TypeVar("T")
+Q = TypeVar("Q", "Leased", "QueuedLink")
 
 
 class Heartbeat(NamedTuple):
@@ -131,16 +133,19 @@ class RedisFrontier:
         Check and add are one step with queueing, in each shard. A link without a key is
         always queued.
         """
-        placed = self._by_shard((link.host, at) for at, link in enumerate(links))
-        new = [False] * len(links)
+        return await self._answers(links, Shard.push)
 
-        async def push_to(number: int, places: list[int]) -> None:
-            answers = await self._shards[number].push([links[at] for at in places])
-            for at, is_new in zip(places, answers, strict=True):
-                new[at] = is_new
-
-        await _all(push_to(number, places) for number, places in placed.items())
-        return new
+    async def _answers(
+        self, asked: Sequence[Q], ask: Callable[[Shard, list[Q]], Awaitable[list[bool]]]
+    ) -> list[bool]:
+        """Ask each shard about what is its own; return the answers in the order of the asked."""
+        placed = self._by_shard((one.host, at) for at, one in enumerate(asked))
+        found = await _all(
+            ask(self._shards[number], [asked[at] for at in places])
+            for number, places in placed.items()
+        )
+        pairs = zip(chain(*placed.values()), chain(*found), strict=True)
+        return [answer for _, answer in sorted(pairs)]
 
     async def lease(
         self, most: int, hosts: Mapping[int, int], *, most_hosts: int, room: int = 8
@@ -229,19 +234,12 @@ class RedisFrontier:
     async def delay(self, hosts: Mapping[int, float]) -> None:
         """Let hosts of this worker rest for at least the given seconds where it dies."""
         placed = self._by_shard((host, (host, rest)) for host, rest in hosts.items())
-        await _all(self._shards[number].delay(dict(some)) for number, some in placed.items())
+        await _all(
+            self._shards[number].rest("delay", dict(some)) for number, some in placed.items()
+        )
 
     async def _move(self, move: Move, requests: Sequence[Leased]) -> list[bool]:
-        placed = self._by_shard((one.host, at) for at, one in enumerate(requests))
-        moved = [False] * len(requests)
-
-        async def move_in(number: int, places: list[int]) -> None:
-            answers = await self._shards[number].move(move, [requests[at].id for at in places])
-            for at, is_moved in zip(places, answers, strict=True):
-                moved[at] = is_moved
-
-        await _all(move_in(number, places) for number, places in placed.items())
-        return moved
+        return await self._answers(requests, lambda shard, some: shard.move(move, some))
 
     async def release(self, hosts: Mapping[int, float]) -> None:
         """Give hosts back with their waiting requests, each after a rest of the given seconds.
@@ -251,7 +249,9 @@ class RedisFrontier:
         The caller has no requests of these hosts under way any more.
         """
         placed = self._by_shard((host, (host, rest)) for host, rest in hosts.items())
-        await _all(self._shards[number].release(dict(some)) for number, some in placed.items())
+        await _all(
+            self._shards[number].rest("release", dict(some)) for number, some in placed.items()
+        )
         self.owned.difference_update(hosts)
 
     async def heartbeat(self) -> Heartbeat:
@@ -306,8 +306,7 @@ class RedisFrontier:
 
     async def close(self) -> None:
         """Leave the fleet; everything that this worker holds waits again."""
-        await _all(shard.leave() for shard in self._shards)
-        await self._members.forget(self._worker, self._incarnation)
+        await self._reap(self._worker, self._incarnation)
         self.owned.clear()
 
     def _by_shard(self, of_hosts: Iterable[tuple[int, T]]) -> dict[int, list[T]]:
