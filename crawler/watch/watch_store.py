@@ -166,12 +166,8 @@ class WatchStore:
     def changing(self) -> Iterator[None]:
         """Commit all writes within the context together, or none where an exception leaves it."""
         self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self.connection:
             yield
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            raise
-        self.connection.execute("COMMIT")
 
     @property
     def visit(self) -> int:
