@@ -120,6 +120,7 @@ MAX_OF_A_CALL = 500
 """Requests in one call of a script, at most: the server answers no other worker meanwhile."""
 
 Move = Literal["park", "unpark", "give_back"]
+Outcome = Literal["done", "failed"]
 
 Part = bytes | str | int
 
@@ -147,34 +148,6 @@ _MOVE = read_script("shard", "move", flags=FREES)
 _RETRY = read_script("shard", "retry", flags=FREES)
 _LEAVE = read_script("shard", "leave", flags=FREES)
 _COUNTS = read_script("shard", "counts", flags=_READS)
-
-
-class Journal:
-    """The links that were pushed in the last seconds, by time.
-
-    On one server nothing depends on it: if a push is lost, so is the end of its page's lease. In
-    a cluster that may be in another node.
-    """
-
-    def __init__(self) -> None:
-        self._pushed: deque[tuple[float, Sequence[QueuedLink]]] = deque()
-
-    def __bool__(self) -> bool:
-        return bool(self._pushed)
-
-    def note(self, links: Sequence[QueuedLink], now: float) -> None:
-        self._pushed.append((now, links))
-
-    def forget(self, now: float) -> None:
-        """Remove links that were pushed long before ``now``, when the server had all of them."""
-        while self._pushed and self._pushed[0][0] < now - KEPT_SECS:
-            self._pushed.popleft()
-
-    def links(self) -> list[QueuedLink]:
-        return [link for _, some in self._pushed for link in some]
-
-    def clear(self) -> None:
-        self._pushed.clear()
 
 
 class Calls:
@@ -212,7 +185,9 @@ class Shard:
         self._worker = worker
         self._incarnation = ""
         self._pushes, self._calls = Calls(), Calls()
-        self._journal = Journal()
+        # On one server nothing depends on these links: if a push is lost, so is the end of the
+        # lease of its page. In a cluster that may be in another node.
+        self._pushed: deque[tuple[float, Sequence[QueuedLink]]] = deque()
         self.is_lost = False
 
     async def _call(self, script: Script, *args: Part) -> Any:
@@ -223,7 +198,7 @@ class Shard:
         """Make a call; push recent links again where they may be lost."""
         async with self._calls.turn:
             answer = await self._call_in_turn(self._calls, script, *args)
-        if self.is_lost and self._journal:
+        if self.is_lost and self._pushed:
             async with self._pushes.turn:
                 await self._push_again()
         return answer
@@ -231,16 +206,16 @@ class Shard:
     async def _push(self, links: Sequence[QueuedLink]) -> Any:
         async with self._pushes.turn:
             answer = await self._push_in_turn(links)
-            self._journal.note(links, time.monotonic())
+            self._pushed.append((time.monotonic(), links))
             if self.is_lost:
                 await self._push_again()
         return answer
 
     async def _push_again(self) -> None:
         # Forgotten when all were pushed: a worker that ends cancels this, and makes further calls.
-        for some in _parts(self._journal.links()):
+        for some in _parts([link for _, links in self._pushed for link in links]):
             await self._push_in_turn(some)
-        self._journal.clear()
+        self._pushed.clear()
 
     async def _push_in_turn(self, links: Sequence[QueuedLink]) -> Any:
         parts = _flat(map(pack, links))
@@ -261,7 +236,9 @@ class Shard:
         if state == b"lost":
             self.is_lost = True
         elif not self.is_lost:
-            self._journal.forget(began)
+            # What was pushed long before, the server has by now.
+            while self._pushed and self._pushed[0][0] < began - KEPT_SECS:
+                self._pushed.popleft()
         return answer or [None]
 
     async def enter(self, incarnation: str, rest_secs: float) -> None:
@@ -324,9 +301,7 @@ class Shard:
                 logger.error("%s in Redis holds no pause at %r: %s", where, host, error)  # noqa: TRY400
         return found
 
-    async def finish(self, done: Iterable[bytes], failed: Iterable[bytes]) -> None:
-        outcomes: list[tuple[str, bytes]] = [("done", one) for one in done]
-        outcomes += [("failed", one) for one in failed]
+    async def finish(self, outcomes: Sequence[tuple[Outcome, bytes]]) -> None:
         for some in _parts(outcomes):
             await self._call(_FINISH, MAX_TRIES, *_flat(some))
 
@@ -338,9 +313,11 @@ class Shard:
             moved += [one == ord("1") for one in answer]
         return moved
 
-    async def rest(self, move: Literal["release", "delay"], hosts: Mapping[int, float]) -> None:
+    async def rest(
+        self, move: Literal["release", "delay"], hosts: Iterable[tuple[int, float]]
+    ) -> None:
         """Give hosts back for a rest of seconds, or let them rest so where this worker dies."""
-        rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts.items())
+        rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts)
         await self._call(_MOVE, move, *rests)
 
     async def postpone(self, requests: Iterable[Leased]) -> None:
@@ -348,11 +325,11 @@ class Shard:
         for some in _parts([pack_changed(one) for one in requests]):
             await self._call(_MOVE, "postpone", *_flat(some))
 
-    async def pause(self, pauses: Mapping[int, SharedPause | None]) -> None:
+    async def pause(self, pauses: Iterable[tuple[int, SharedPause | None]]) -> None:
         """Pause hosts; None forgets a host's pauses."""
         parts = _flat(
             (pack_host(host), "" if pause is None else _ms(pause.left_secs), pack_pause(pause))
-            for host, pause in pauses.items()
+            for host, pause in pauses
         )
         await self._call(_MOVE, "pause", *parts)
 

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import time
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from crawler.frontier.redis.counts import summed, total
 from crawler.frontier.redis.shard import Leasing, Shard
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.pauses import SharedPause
     from crawler.frontier.redis.counts import Counts, ShardCounts, WorkerCounts
-    from crawler.frontier.redis.shard import Move
+    from crawler.frontier.redis.shard import Move, Outcome
     from crawler.frontier.request_records import Leased, QueuedLink
     from neardup.storage.redis.server import Server
 
@@ -197,11 +197,17 @@ class RedisFrontier:
         again is stored apart as failed. A request that is through may be parked too, or back in the
         queue because this worker was taken for dead.
         """
-        done_ids, failed_ids = self._ids_by_shard(done), self._ids_by_shard(failed)
-        await _all(
-            self._shards[number].finish(done_ids.get(number, ()), failed_ids.get(number, ()))
-            for number in done_ids.keys() | failed_ids.keys()
-        )
+        ended: list[tuple[int, tuple[Outcome, bytes]]]
+        ended = [(one.host, ("done", one.id)) for one in done]
+        ended += [(one.host, ("failed", one.id)) for one in failed]
+        await self._tell(ended, Shard.finish)
+
+    async def _tell(
+        self, of_hosts: Iterable[tuple[int, T]], tell: Callable[[Shard, list[T]], Awaitable[None]]
+    ) -> None:
+        """Tell each shard what is its own."""
+        placed = self._by_shard(of_hosts)
+        await _all(tell(self._shards[number], some) for number, some in placed.items())
 
     async def park(self, leased: Sequence[Leased]) -> None:
         """Keep requests that are not made for now: they count neither as waiting nor as leased.
@@ -223,20 +229,19 @@ class RedisFrontier:
 
     async def postpone(self, leased: Sequence[Leased]) -> None:
         """Let leased requests wait again, with another priority and content."""
-        placed = self._by_shard((one.host, one) for one in leased)
-        await _all(self._shards[number].postpone(some) for number, some in placed.items())
+        await self._tell(((one.host, one) for one in leased), Shard.postpone)
 
     async def pause(self, pauses: Mapping[int, SharedPause | None]) -> None:
         """Pause hosts of this worker, also for their next owners; None ends a pause."""
-        placed = self._by_shard((host, (host, pause)) for host, pause in pauses.items())
-        await _all(self._shards[number].pause(dict(some)) for number, some in placed.items())
+        await self._tell(((pair[0], pair) for pair in pauses.items()), Shard.pause)
 
     async def delay(self, hosts: Mapping[int, float]) -> None:
         """Let hosts of this worker rest for at least the given seconds where it dies."""
-        placed = self._by_shard((host, (host, rest)) for host, rest in hosts.items())
-        await _all(
-            self._shards[number].rest("delay", dict(some)) for number, some in placed.items()
-        )
+        await self._rest("delay", hosts)
+
+    async def _rest(self, move: Literal["release", "delay"], hosts: Mapping[int, float]) -> None:
+        of_hosts = ((pair[0], pair) for pair in hosts.items())
+        await self._tell(of_hosts, lambda shard, some: shard.rest(move, some))
 
     async def _move(self, move: Move, requests: Sequence[Leased]) -> list[bool]:
         return await self._answers(requests, lambda shard, some: shard.move(move, some))
@@ -248,10 +253,7 @@ class RedisFrontier:
 
         The caller has no requests of these hosts under way any more.
         """
-        placed = self._by_shard((host, (host, rest)) for host, rest in hosts.items())
-        await _all(
-            self._shards[number].rest("release", dict(some)) for number, some in placed.items()
-        )
+        await self._rest("release", hosts)
         self.owned.difference_update(hosts)
 
     async def heartbeat(self) -> Heartbeat:
@@ -314,9 +316,6 @@ class RedisFrontier:
         for host, one in of_hosts:
             placed.setdefault(host % len(self._shards), []).append(one)
         return placed
-
-    def _ids_by_shard(self, requests: Iterable[Leased]) -> dict[int, list[bytes]]:
-        return self._by_shard((one.host, one.id) for one in requests)
 
 
 async def _all(calls: Iterable[Awaitable[T]]) -> list[T]:
