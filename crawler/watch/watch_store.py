@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -151,11 +151,8 @@ class WatchStore:
 
     def _who(self) -> str:
         """Return the words for the process that has the lock."""
-        connection = _opened(self.folder)
-        try:
+        with closing(_opened(self.folder)) as connection:
             row = connection.execute("SELECT value FROM state WHERE name = ?", (_PID,)).fetchone()
-        finally:
-            connection.close()
         return f"process {row[0]}" if row else "another process"
 
     def close(self) -> None:
