@@ -31,7 +31,7 @@ from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from crawler.frontier.redis.counts import Counts, WorkerCounts
     from neardup.storage.redis.server import Server
@@ -83,13 +83,9 @@ async def names(server: Server) -> list[str]:
     Complexity: O(keys of the Redis).
     """
     beginning, end = f"{{{BEGINNING}", ":board}"
-    found = {key.decode() async for key in _keys(server, f"{beginning}*{end}")}
+    keys = server.client.scan_iter(match=f"{beginning}*{end}", count=_BATCH)
+    found = {key.decode() async for key in keys}
     return sorted(key.removeprefix(beginning).removesuffix(end) for key in found)
-
-
-async def _keys(server: Server, pattern: str) -> AsyncIterator[bytes]:
-    async for key in server.client.scan_iter(match=pattern, count=_BATCH):
-        yield key
 
 
 async def look(server: Server, name: str) -> FleetStatus:
@@ -150,7 +146,7 @@ async def forget(server: Server) -> int:
     deleted = 0
     for pattern in (f"{server.prefix}*", f"{{{server.prefix}*"):
         batch: list[bytes] = []
-        async for key in _keys(server, pattern):
+        async for key in server.client.scan_iter(match=pattern, count=_BATCH):
             batch.append(key)
             if len(batch) == _BATCH:
                 deleted += await _delete(server, batch)
