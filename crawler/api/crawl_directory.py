@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -191,15 +192,10 @@ class Crawl(Closing):
     def _batches(self, schema: Any, chosen: PageFilter, size: int) -> Iterator[Any]:
         import pyarrow as pa  # noqa: PLC0415
 
-        rows: list[dict[str, Any]] = []
         with closing(open_for_reading(self.directory)) as connection:
-            for fields in export_pages(connection, chosen):
-                rows.append(fields)
-                if len(rows) == size:
-                    yield pa.RecordBatch.from_pylist(rows, schema=schema)
-                    rows = []
-        if rows:
-            yield pa.RecordBatch.from_pylist(rows, schema=schema)
+            pages = export_pages(connection, chosen)
+            while rows := list(islice(pages, size)):
+                yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
 def _checked(verdict: str | None) -> str | None:

@@ -101,7 +101,7 @@ class FleetCommand(PlainCommand):
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the state of a fleet, change it, or delete it."""
         from crawler.fleet.board import at, look  # needs Redis' client
-        from crawler.fleet.membership import shown_url
+        from neardup.storage.redis.connecting import place_of
 
         if not args:
             raise CommandError("the URL of one Redis is needed, such as redis://127.0.0.1:6379/0")
@@ -112,10 +112,10 @@ class FleetCommand(PlainCommand):
             _give(url, opts.name, order, has_options=opts.json or opts.forget is not None)
         elif opts.json or not is_drawable(sys.stdout):
             status = at(url, opts.name, look)
-            self.say_result(opts, status.to_dict, status_lines(status, shown_url(url)))
+            self.say_result(opts, status.to_dict, status_lines(status, place_of(url)))
         else:
             with suppress(KeyboardInterrupt):
-                _watch(url, opts.name, shown_url(url))
+                _watch(url, opts.name, place_of(url))
 
 
 _ORDERS = {"pause": 0, "resume": 0, "stop": 0, "remove-worker": 1}

@@ -2,10 +2,10 @@
 
 In Redis, all keys in one slot; F is the fleet's prefix with ``board``, in braces:
 
-- hash F: ``id``; ``parameters``, ``origin``, ``since`` and ``parameters_version``;
-  ``rules_version``; ``moved_version``; ``paused``, 1 where nothing is requested; ``stop``, the
-  number of times that all workers were told to end, and ``stop WORKER``, that of one.
-- hash F:rules: a rule as JSON, to ``{"holds": ..., "status": ..., "reason": ...}``.
+- hash F: ``id``; ``parameters`` and ``origin``; ``rules_version``; ``paused``, 1 where nothing is
+  requested; ``stop``, the number of times that all workers were told to end, and ``stop WORKER``,
+  that of one.
+- hash F:rules: a rule as JSON, to ``{"status": ..., "reason": ...}``.
 - hash F:moved: a seed, to the URL that it was redirected to.
 - hash F:pages: a process of a worker (its name, a colon, random digits), to the number of pages
   that it fetched.
@@ -20,6 +20,7 @@ import secrets
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from crawler.fleet.membership import BEGINNING, prefix_of
@@ -28,10 +29,9 @@ from crawler.frontier.redis.shared_frontier import RedisFrontier
 from crawler.storage.states import HOLDS, RuleStatus
 from neardup.errors import ServerError
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.script import Script
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from crawler.frontier.redis.counts import Counts, WorkerCounts
     from neardup.storage.redis.server import Server
@@ -83,13 +83,9 @@ async def names(server: Server) -> list[str]:
     Complexity: O(keys of the Redis).
     """
     beginning, end = f"{{{BEGINNING}", ":board}"
-    found = {key.decode() async for key in _keys(server, f"{beginning}*{end}")}
+    keys = server.client.scan_iter(match=f"{beginning}*{end}", count=_BATCH)
+    found = {key.decode() async for key in keys}
     return sorted(key.removeprefix(beginning).removesuffix(end) for key in found)
-
-
-async def _keys(server: Server, pattern: str) -> AsyncIterator[bytes]:
-    async for key in server.client.scan_iter(match=pattern, count=_BATCH):
-        yield key
 
 
 async def look(server: Server, name: str) -> FleetStatus:
@@ -99,7 +95,7 @@ async def look(server: Server, name: str) -> FleetStatus:
         FleetError: There is none.
     """
     identity = await server.run("HGETALL", f"{{{server.prefix}:fleet}}:identity")
-    said = {key.decode(): value.decode() for key, value in dict(identity).items()}
+    said = _texts(identity)
     if not said:
         known = ", ".join(await names(server)) or "none"
         raise FleetError(f"no fleet {name} at {server.name}; there are: {known}")
@@ -150,7 +146,7 @@ async def forget(server: Server) -> int:
     deleted = 0
     for pattern in (f"{server.prefix}*", f"{{{server.prefix}*"):
         batch: list[bytes] = []
-        async for key in _keys(server, pattern):
+        async for key in server.client.scan_iter(match=pattern, count=_BATCH):
             batch.append(key)
             if len(batch) == _BATCH:
                 deleted += await _delete(server, batch)
@@ -202,8 +198,6 @@ async def _only_name(url: str) -> str:
 
 logger = logging.getLogger(__name__)
 
-_NOTICE = Script.read("crawler.fleet", "notice.lua")
-
 
 @dataclass(frozen=True, slots=True)
 class Notices:
@@ -213,9 +207,8 @@ class Notices:
         id: Id of the fleet, empty if there is none or Redis has lost it.
         parameters: JSON of ``crawler.pages.live_parameters``, empty if none were chosen.
         origin: Source of the parameters, such as ``settings`` or ``tune``.
-        parameters_version: Number that rises with each change of the parameters.
-        rules_version: The same for the learned rules.
-        moved_version: The same for the moved seeds.
+        rules_version: Number that rises with each change of the learned rules.
+        moved_seeds: Number of moved seeds.
         pages: Pages fetched by all processes of all workers.
         own_pages: Pages fetched by the reading process alone.
         is_paused: Whether no worker requests anything for now.
@@ -225,9 +218,8 @@ class Notices:
     id: str = ""
     parameters: str = ""
     origin: str = ""
-    parameters_version: int = 0
     rules_version: int = 0
-    moved_version: int = 0
+    moved_seeds: int = 0
     pages: int = 0
     own_pages: int = 0
     is_paused: bool = False
@@ -247,8 +239,8 @@ class SharedRule:
         return self.status == HOLDS
 
     def to_json(self) -> str:
-        """Return what the board says of it; ``holds`` is for the script, which knows no states."""
-        return json.dumps({"holds": self.holds, "status": self.status, "reason": self.reason})
+        """Return what the board says of it."""
+        return json.dumps({"status": self.status, "reason": self.reason})
 
 
 class Board:
@@ -276,19 +268,17 @@ class Board:
         Raises:
             ServerError: Another program wrote something that is no number in place of one.
         """
-        found, counted = await self._server.pipeline(
-            [("HGETALL", self._key), ("HGETALL", self._pages)]
+        found, counted, moved_seeds = await self._server.pipeline(
+            [("HGETALL", self._key), ("HGETALL", self._pages), ("HLEN", self._moved)]
         )
-        pages = self._numbers(counted)
-        said = {_text(name): _text(value) for name, value in _pairs(found)}
+        pages, said = self._numbers(counted), _texts(found)
         number = partial(_number, said, self._key)
         return Notices(
             id=said.get("id", ""),
             parameters=said.get("parameters", ""),
             origin=said.get("origin", ""),
-            parameters_version=number("parameters_version"),
             rules_version=number("rules_version"),
-            moved_version=number("moved_version"),
+            moved_seeds=moved_seeds,
             pages=sum(pages.values()),
             own_pages=pages.get(process, 0),
             is_paused=said.get("paused") == "1",
@@ -304,33 +294,32 @@ class Board:
         name = "stop" if worker is None else _stop_of(f"{worker}:")
         await self._server.run("HINCRBY", self._key, name, 1)
 
-    async def write_parameters(
-        self, chosen: str, origin: str, since: float, *, is_first: bool = False
-    ) -> int:
-        """Set the parameters of the fleet; with ``is_first`` only if it has none.
+    async def write_parameters(self, chosen: str, origin: str, *, is_first: bool = False) -> None:
+        """Set the parameters of the fleet; with ``is_first`` only if it has none."""
+        fields = ("origin", origin), ("parameters", chosen)
+        if is_first:
+            await self._server.pipeline([("HSETNX", self._key, *field) for field in fields])
+        else:
+            await self._server.run("HSET", self._key, *chain.from_iterable(fields))
 
-        Returns:
-            The version of the parameters that hold afterwards.
-        """
-        return await self._write("parameters", chosen, origin, repr(since), str(int(is_first)))
+    async def write_rules(self, rules: list[SharedRule]) -> None:
+        """Publish learned rules; one that ended anywhere stays ended."""
+        await self._server.pipeline([
+            ("HSETNX" if shared.holds else "HSET", self._rules, shared.rule, shared.to_json())
+            for shared in rules
+        ])  # fmt: skip
+        # Later: a worker that has met the new number has read the rules of it.
+        await self._server.run("HINCRBY", self._key, "rules_version", 1)
 
-    async def write_rules(self, rules: list[SharedRule]) -> int:
-        """Publish learned rules; return the version of all rules."""
-        told = ((shared.rule, shared.to_json()) for shared in rules)
-        return await self._write("rules", *(part for pair in told for part in pair))
-
-    async def write_moved(self, seed: str, target: str) -> int:
-        """Publish the redirect of a seed; return the version of all moved seeds."""
-        return await self._write("moved", seed, target)
-
-    async def _write(self, *arguments: str) -> int:
-        keys = [self._key, self._rules, self._moved]
-        return int(await self._server.call(_NOTICE, keys, list(arguments)))
+    async def write_moved(self, seed: str, target: str) -> None:
+        """Publish the redirect of a seed; the first one of each stays."""
+        await self._server.run("HSETNX", self._moved, seed, target)
 
     async def rules(self) -> list[SharedRule]:
         """Return every rule that any worker published."""
         rules = []
-        for rule, text in _pairs(await self._server.run("HGETALL", self._rules)):
+        found = await self._server.run("HGETALL", self._rules)
+        for rule, text in found.items():
             try:
                 said = json.loads(text)
                 shared = SharedRule(rule.decode(), RuleStatus(said["status"]), str(said["reason"]))
@@ -343,8 +332,7 @@ class Board:
 
     async def moved(self) -> dict[str, str]:
         """Return the URL that each redirected seed leads to."""
-        found = await self._server.run("HGETALL", self._moved)
-        return {_text(seed): _text(target) for seed, target in _pairs(found)}
+        return _texts(await self._server.run("HGETALL", self._moved))
 
     async def pages_of_workers(self) -> dict[str, int]:
         """Return the number of pages that each worker fetched, by its name."""
@@ -354,16 +342,17 @@ class Board:
             pages[process.rpartition(":")[0]] += count
         return dict(pages)
 
-    def _numbers(self, counted: Any) -> dict[str, int]:
-        said = {_text(name): _text(value) for name, value in _pairs(counted)}
+    def _numbers(self, counted: Mapping[bytes, bytes]) -> dict[str, int]:
+        said = _texts(counted)
         return {name: _number(said, self._pages, name) for name in said}
 
     async def count_pages(self, process: str, pages: int) -> None:
         await self._server.run("HSET", self._pages, process, pages)
 
 
-def _text(written: bytes) -> str:
-    return written.decode(errors="backslashreplace")
+def _texts(found: Mapping[bytes, bytes]) -> dict[str, str]:
+    decode = partial(bytes.decode, errors="backslashreplace")
+    return {decode(name): decode(value) for name, value in found.items()}
 
 
 def _number(said: Mapping[str, str], key: str, name: str) -> int:
@@ -380,10 +369,3 @@ def _number(said: Mapping[str, str], key: str, name: str) -> int:
 
 def _stop_of(process: str) -> str:
     return f"stop {process.rpartition(':')[0]}"
-
-
-def _pairs(found: Any) -> list[tuple[bytes, bytes]]:
-    """Return the pairs of a hash, which is a mapping or, in older protocols, a flat list."""
-    if isinstance(found, dict):
-        return list(found.items())
-    return list(zip(found[::2], found[1::2], strict=True))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.fleet.board import Board
 from crawler.fleet.buffer import Buffer
 from crawler.fleet.deduplication import FleetVerdicts
-from crawler.fleet.membership import Membership, prefix_of, shown_url
+from crawler.fleet.membership import Membership, prefix_of
 from crawler.fleet.news import News
 from crawler.fleet.worker import Outbox, Worker
 from crawler.frontier.frontier import Spellings
@@ -22,7 +22,7 @@ from crawler.frontier.seen import SeenKeys
 from crawler.storage.errors import CrawlStorageError
 from neardup.errors import ServerError
 from neardup.plurals import many
-from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.connecting import connect, place_of
 from neardup.storage.redis.server import why_to_wait
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 
@@ -101,7 +101,7 @@ class Fleet:
         self._joining: asyncio.Task[None] | None = None
         self._server: Server | None = None
         self._verdicts: FleetVerdicts | None = None
-        self.where = shown_url(options.url)
+        self.where = place_of(options.url)
         self.has_left = False
 
     def introduce(self) -> Welcome:
@@ -124,10 +124,7 @@ class Fleet:
             self.membership.join(self.options.name, await board.begin())
             # First: from now on the fleet names this worker, so that it may be told to end.
             self._stops = (await board.read(f"{self.membership.worker}:")).stops
-            frontier = self._frontier_of(server)
-            await frontier.open(self._plan, self._identity)
-            await frontier.retry_broken()
-            await self._deduplicator_of(server).open()
+            frontier, _ = await self._open(server)
             heartbeat = await frontier.heartbeat()
             counts = await frontier.counts()
             await frontier.close()
@@ -143,11 +140,7 @@ class Fleet:
     async def _join(self, crawl: Crawl) -> None:
         try:
             server = self._server = await connect_again(self.options.url, self._prefix)
-            frontier = self._frontier_of(server)
-            await frontier.open(self._plan, self._identity)
-            await frontier.retry_broken()
-            shared = self._deduplicator_of(server)
-            await shared.open()
+            frontier, shared = await self._open(server)
             self._verdicts = FleetVerdicts(shared, server.prefix, crawl.fail)
             self._job.archivist.share(self._verdicts)
             news = News(self._job, server, self.membership.worker, stops=self._stops)
@@ -171,30 +164,26 @@ class Fleet:
     def _prefix(self) -> str:
         return prefix_of(self.options.name)
 
-    def _frontier_of(self, server: Server) -> RedisFrontier:
-        return RedisFrontier(
+    async def _open(self, server: Server) -> tuple[RedisFrontier, SharedDeduplicator]:
+        frontier = RedisFrontier(
             server,
             self.membership.worker,
             lease_secs=self.options.lease_secs,
             shards=self.options.shards or (SHARDS_OF_A_CLUSTER if server.is_cluster else 1),
             rest_secs=self.options.rest_secs,
         )
-
-    def _deduplicator_of(self, server: Server) -> SharedDeduplicator:
-        return SharedDeduplicator(server, self._job.archivist.tuned.parameters)
-
-    @property
-    def _plan(self) -> str:
-        return self._job.visits.plan or "requests of a spider of its own"
-
-    @property
-    def _identity(self) -> dict[str, str]:
-        features = self._job.archivist.tuned.parameters.fingerprint_features
-        return {
+        parameters = self._job.archivist.tuned.parameters
+        identity = {
             "URLS_DISABLED_RULES": self._job.canonicalizer.version,
-            "NEARDUP_FEATURES": str(features),
+            "NEARDUP_FEATURES": str(parameters.fingerprint_features),
             "FLEET_LEASE_SECS": f"{self.options.lease_secs:g}",
         }
+        plan = self._job.visits.plan or "requests of a spider of its own"
+        await frontier.open(plan, identity)
+        await frontier.retry_broken()
+        shared = SharedDeduplicator(server, parameters)
+        await shared.open()
+        return frontier, shared
 
     @property
     def is_away(self) -> bool:

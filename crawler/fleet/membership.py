@@ -7,7 +7,6 @@ import platform
 import re
 import secrets
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from crawler.frontier.redis import FleetError
 from crawler.storage import meta_names
@@ -46,30 +45,6 @@ def name_of_folder(folder: str) -> str:
 def prefix_of(name: str) -> str:
     """Return the prefix of every key of a fleet, within the braces of its hash tag."""
     return f"{BEGINNING}{name}:"
-
-
-def shown_url(url: str) -> str:
-    """Return the location of a Redis without user and password, so that it may be printed.
-
-    Raises:
-        FleetError: It is no URL; the message contains no part of it.
-    """
-    beginning = "redis+sentinel://"
-    if url.startswith(beginning):
-        return url.removeprefix(beginning).rpartition("@")[2]
-    try:
-        parts = urlsplit(url)
-        port = parts.port or 6379
-    except ValueError:  # its message may have a part of the password
-        raise FleetError(
-            "FLEET_REDIS_URL is no URL; redis://USER:PASSWORD@HOST:PORT/0 expected, with what is "
-            "neither letter nor digit in a password written as %XX"
-        ) from None
-    if parts.scheme == "unix":
-        return parts.path
-    host = parts.hostname or "localhost"
-    shown = f"[{host}]" if ":" in host else host
-    return f"{shown}:{port}"
 
 
 class Membership:

@@ -132,7 +132,7 @@ def tune_fleet(
             raise FleetError(f"no fleet {name} at {server.name}; there are: {known}")
         wanted = to_json(replace(from_json(held), **changes))  # type: ignore[arg-type]  # it checks
         if changes:
-            await board.write_parameters(wanted, origin, time.time())
+            await board.write_parameters(wanted, origin)
         chosen: dict[str, Any] = json.loads(wanted)
         return chosen
 
@@ -151,28 +151,28 @@ class SharedParameters:
         self._database = database
         self._archivist = archivist
         self._board = board
-        self._version = 0
+        self._heard = ""
         self._told = archivist.tuned.id
 
     async def offer(self) -> None:
         """Make this worker's parameters those of the fleet, unless it has some already."""
         tuned = self._archivist.tuned
         chosen = to_json(tuned.parameters)
-        await self._board.write_parameters(chosen, tuned.origin, tuned.since, is_first=True)
+        await self._board.write_parameters(chosen, tuned.origin, is_first=True)
 
     async def tell(self) -> None:
         tuned = self._archivist.tuned
         if tuned.id != self._told:
-            chosen = to_json(tuned.parameters)
-            self._version = await self._board.write_parameters(chosen, tuned.origin, tuned.since)
+            self._heard = to_json(tuned.parameters)
+            await self._board.write_parameters(self._heard, tuned.origin)
             self._told = tuned.id
 
     def hear(self, notices: Notices) -> None:
         held = self._archivist.tuned
         # Parameters tuned here and not published yet are newer than those of the board.
-        if notices.parameters_version == self._version or held.id != self._told:
+        if notices.parameters == self._heard or held.id != self._told:
             return
-        self._version = notices.parameters_version
+        self._heard = notices.parameters
         try:
             wanted = from_json(notices.parameters)
             if wanted == held.parameters:
@@ -197,7 +197,7 @@ class MovedSeeds:
     def __init__(self, notes: VisitNotes, board: Board) -> None:
         self._notes = notes
         self._board = board
-        self._version = 0
+        self._count = 0
         self._known: dict[str, str] = {}
 
     async def tell(self) -> None:
@@ -207,13 +207,13 @@ class MovedSeeds:
                 self._known[seed] = target
 
     async def hear(self, notices: Notices) -> None:
-        if notices.moved_version == self._version:
+        if notices.moved_seeds == self._count:
             return
         for seed, target in (await self._board.moved()).items():
             if self._known.get(seed) != target:
                 self._known[seed] = target
                 self._notes.take_moved_seed(seed, target)
-        self._version = notices.moved_version
+        self._count = notices.moved_seeds
 
 
 class News:

@@ -217,7 +217,7 @@ class Archive:
         written in its midst, and nothing refers to it before.
         """
         with self._noting_failure():
-            digest = await asyncio.to_thread(records.body_digest, exchange)
+            digest = await asyncio.to_thread(records.payload_digest, exchange.stream())
             found = self._original(exchange, digest)
             if await asyncio.to_thread(self._look(found)):
                 return self._record(exchange, digest, found)

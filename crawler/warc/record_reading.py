@@ -159,11 +159,9 @@ def is_record(file: BinaryIO, place: Place, url: str, date: str) -> bool:
         found = next(read_records(part_of(file, place.offset, place.length), refuse), None)
     except (EOFError, OSError):
         return False
-    told = (
-        (0, 0, "", None)
-        if found is None
-        else (found.offset, found.length, found.url, found.field("WARC-Date"))
-    )
+    if found is None:
+        return False
+    told = found.offset, found.length, found.url, found.field("WARC-Date")
     return told == (0, place.length, url, date)
 
 

@@ -6,7 +6,9 @@ import base64
 import hashlib
 import os
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
+from http.client import responses
 from io import BytesIO
 from typing import TYPE_CHECKING, AnyStr, NamedTuple
 from urllib.parse import urlsplit
@@ -40,8 +42,6 @@ NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
 # warcio, and so every tool that is made with it, takes a record of another one for damaged.
 _PROTOCOLS = frozenset({"HTTP/1.0", "HTTP/1.1"})
-
-_PIECE_BYTES = 2**20
 
 _builder = RecordBuilder(warc_version=VERSION)
 _LINE_BREAKS = bytes.maketrans(b"\r\n", b"  ")
@@ -160,23 +160,12 @@ def _text(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode("latin-1")
 
 
-def payload_digest(body: bytes) -> str:
-    """Return the SHA-1 in base 32, as WARC files have it by custom."""
-    return _shown(hashlib.sha1(body, usedforsecurity=False))
-
-
-def _shown(made: hashlib._Hash) -> str:
+def payload_digest(content: bytes | BinaryIO) -> str:
+    """Return the SHA-1 in base 32, as WARC files have it by custom; a file is read in pieces."""
+    stream = BytesIO(content) if isinstance(content, bytes) else content
+    sha1 = partial(hashlib.sha1, usedforsecurity=False)
+    made = hashlib.file_digest(stream, sha1)  # type: ignore[arg-type]  # BinaryIO has readinto
     return "sha1:" + base64.b32encode(made.digest()).decode("ascii")
-
-
-def body_digest(exchange: Exchange) -> str:
-    """Return the ``payload_digest`` of a body, which is read piece by piece."""
-    if exchange.file is None:
-        return payload_digest(exchange.body)
-    made, stream = hashlib.sha1(usedforsecurity=False), exchange.stream()
-    while piece := stream.read(_PIECE_BYTES):
-        made.update(piece)
-    return _shown(made)
 
 
 def warc_date(at: datetime) -> str:
@@ -310,14 +299,7 @@ def _status_line(exchange: Exchange) -> str:
     if told.partition(b" ")[0].decode("latin-1") in _PROTOCOLS:
         return told.decode("latin-1")
     protocol = exchange.protocol if exchange.protocol in _PROTOCOLS else "HTTP/1.1"
-    return f"{protocol} {exchange.status} {_phrase(exchange.status)}".strip()
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
+    return f"{protocol} {exchange.status} {responses.get(exchange.status, '')}".strip()
 
 
 def _told(exchange: Exchange) -> Iterable[tuple[bytes, bytes]]:

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from shutil import copyfileobj
-from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
 
 from warcio.warcwriter import WARCWriter
@@ -145,10 +144,8 @@ class Syncs:
 
     def __init__(self) -> None:
         self._thread: ThreadPoolExecutor | None = None
-        self._running: Future[None] | None = None
+        self._syncs: list[Future[None]] = []
         self._synced_bytes = -1
-        self._lock = Lock()
-        self._is_busy = self._is_wanted = False
 
     def sync(self, file: BinaryIO) -> None:
         """Begin to sync what was written to a file, if there is anything new.
@@ -159,33 +156,14 @@ class Syncs:
         size = file.tell()
         if size == self._synced_bytes:
             return
-        with self._lock:
-            if self._is_busy:
-                self._is_wanted, self._synced_bytes = True, size
-                return
-        if self._running is not None:
-            self._running.result()
+        self._synced_bytes = size
+        while self._syncs and self._syncs[0].done():
+            self._syncs.pop(0).result()
+        if self._syncs and not (self._syncs[-1].running() or self._syncs[-1].done()):
+            return  # it has not begun, and syncs this too
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "warc-sync")
-        self._is_busy, self._synced_bytes = True, size
-        self._running = self._thread.submit(self._run, os.dup(file.fileno()))
-
-    def _run(self, descriptor: int) -> None:
-        try:
-            while self._goes_on(descriptor):
-                pass
-        finally:
-            with self._lock:
-                self._is_busy = self._is_wanted = False
-            os.close(descriptor)
-
-    def _goes_on(self, descriptor: int) -> bool:
-        with self._lock:
-            self._is_wanted = False
-        os.fsync(descriptor)
-        with self._lock:
-            self._is_busy = self._is_wanted
-            return self._is_wanted
+        self._syncs.append(self._thread.submit(_sync, os.dup(file.fileno())))
 
     def close(self) -> None:
         """Wait for the running sync; the next one may be of another file.
@@ -196,9 +174,16 @@ class Syncs:
         if self._thread is not None:
             self._thread.shutdown()
             self._thread = None
-        running, self._running, self._synced_bytes = self._running, None, -1
-        if running is not None:
-            running.result()
+        syncs, self._syncs, self._synced_bytes = self._syncs, [], -1
+        for sync in syncs:
+            sync.result()
+
+
+def _sync(descriptor: int) -> None:
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class _Member:

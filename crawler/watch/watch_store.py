@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -151,11 +151,8 @@ class WatchStore:
 
     def _who(self) -> str:
         """Return the words for the process that has the lock."""
-        connection = _opened(self.folder)
-        try:
+        with closing(_opened(self.folder)) as connection:
             row = connection.execute("SELECT value FROM state WHERE name = ?", (_PID,)).fetchone()
-        finally:
-            connection.close()
         return f"process {row[0]}" if row else "another process"
 
     def close(self) -> None:
@@ -166,12 +163,8 @@ class WatchStore:
     def changing(self) -> Iterator[None]:
         """Commit all writes within the context together, or none where an exception leaves it."""
         self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self.connection:
             yield
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            raise
-        self.connection.execute("COMMIT")
 
     @property
     def visit(self) -> int:

@@ -16,12 +16,10 @@ local function buckets_for(keys)
   return math.max(1, math.ceil(keys / LOAD))
 end
 
-local function doubled(buckets)
-  local power = 1
-  while power * 2 <= buckets do
-    power = power * 2
-  end
-  return power
+-- The largest power of two that is not above a number of buckets.
+local function power_of(buckets)
+  local _, exponent = math.frexp(buckets)
+  return 2 ^ (exponent - 1)
 end
 
 local function hash_of(key)
@@ -33,7 +31,7 @@ local function bucket_name(number)
 end
 
 local buckets = buckets_for(numbers.seen)
-local power = doubled(buckets)
+local power = power_of(buckets)
 
 local function bucket_of(key)
   local hash = hash_of(key)
@@ -54,7 +52,7 @@ local function split()
   call_each('HDEL', from, keys)
   call_each('HSET', to, moved)
   buckets = buckets + 1
-  power = doubled(buckets)
+  power = power_of(buckets)
 end
 
 local FILTER = base .. ':filter'

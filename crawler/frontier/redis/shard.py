@@ -10,7 +10,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from crawler.frontier.queue import MAX_TRIES
-from crawler.frontier.redis import lua_scripts as scripts
 from crawler.frontier.redis.counts import ShardCounts
 from crawler.frontier.request_records import (
     pack,
@@ -21,13 +20,13 @@ from crawler.frontier.request_records import (
     unpack_host,
     unpack_pause,
 )
+from neardup.storage.redis.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from crawler.frontier.pauses import SharedPause
     from crawler.frontier.request_records import Leased, QueuedLink
-    from neardup.storage.redis.script import Script
     from neardup.storage.redis.server import Server
 
 
@@ -121,38 +120,34 @@ MAX_OF_A_CALL = 500
 """Requests in one call of a script, at most: the server answers no other worker meanwhile."""
 
 Move = Literal["park", "unpark", "give_back"]
+Outcome = Literal["done", "failed"]
 
 Part = bytes | str | int
 
 T = TypeVar("T")
 
+# A script that frees memory, or takes none for long, runs in a full server too.
+FREES = "allow-oom"
+_READS = "no-writes"
 
-class Journal:
-    """The links that were pushed in the last seconds, by time.
 
-    On one server nothing depends on it: if a push is lost, so is the end of its page's lease. In
-    a cluster that may be in another node.
+def read_script(*names: str, flags: str = "") -> Script:
+    """Return a script of several files.
+
+    The first line lets the server refuse all of it where its memory is full, not half of it.
     """
+    head = (f"#!lua flags={flags}",)
+    return Script.read("crawler.frontier.redis", *(f"{name}.lua" for name in names), head=head)
 
-    def __init__(self) -> None:
-        self._pushed: deque[tuple[float, Sequence[QueuedLink]]] = deque()
 
-    def __bool__(self) -> bool:
-        return bool(self._pushed)
-
-    def note(self, links: Sequence[QueuedLink], now: float) -> None:
-        self._pushed.append((now, links))
-
-    def forget(self, now: float) -> None:
-        """Remove links that were pushed long before ``now``, when the server had all of them."""
-        while self._pushed and self._pushed[0][0] < now - KEPT_SECS:
-            self._pushed.popleft()
-
-    def links(self) -> list[QueuedLink]:
-        return [link for _, some in self._pushed for link in some]
-
-    def clear(self) -> None:
-        self._pushed.clear()
+_PUSH = read_script("shard", "seen", "spellings", "push")
+# It only moves; and a worker whose lease waits shows no sign of life.
+_LEASE = read_script("shard", "seen", "spellings", "lease", flags=FREES)
+_FINISH = read_script("shard", "finish", flags=FREES)
+_MOVE = read_script("shard", "move", flags=FREES)
+_RETRY = read_script("shard", "retry", flags=FREES)
+_LEAVE = read_script("shard", "leave", flags=FREES)
+_COUNTS = read_script("shard", "counts", flags=_READS)
 
 
 class Calls:
@@ -190,7 +185,9 @@ class Shard:
         self._worker = worker
         self._incarnation = ""
         self._pushes, self._calls = Calls(), Calls()
-        self._journal = Journal()
+        # On one server nothing depends on these links: if a push is lost, so is the end of the
+        # lease of its page. In a cluster that may be in another node.
+        self._pushed: deque[tuple[float, Sequence[QueuedLink]]] = deque()
         self.is_lost = False
 
     async def _call(self, script: Script, *args: Part) -> Any:
@@ -201,7 +198,7 @@ class Shard:
         """Make a call; push recent links again where they may be lost."""
         async with self._calls.turn:
             answer = await self._call_in_turn(self._calls, script, *args)
-        if self.is_lost and self._journal:
+        if self.is_lost and self._pushed:
             async with self._pushes.turn:
                 await self._push_again()
         return answer
@@ -209,20 +206,20 @@ class Shard:
     async def _push(self, links: Sequence[QueuedLink]) -> Any:
         async with self._pushes.turn:
             answer = await self._push_in_turn(links)
-            self._journal.note(links, time.monotonic())
+            self._pushed.append((time.monotonic(), links))
             if self.is_lost:
                 await self._push_again()
         return answer
 
     async def _push_again(self) -> None:
         # Forgotten when all were pushed: a worker that ends cancels this, and makes further calls.
-        for some in _parts(self._journal.links()):
+        for some in _parts([link for _, links in self._pushed for link in links]):
             await self._push_in_turn(some)
-        self._journal.clear()
+        self._pushed.clear()
 
     async def _push_in_turn(self, links: Sequence[QueuedLink]) -> Any:
         parts = _flat(map(pack, links))
-        return (await self._call_in_turn(self._pushes, scripts.PUSH, *parts))[0]
+        return (await self._call_in_turn(self._pushes, _PUSH, *parts))[0]
 
     async def _call_in_turn(self, calls: Calls, script: Script, *args: Part) -> list[Any]:
         began = time.monotonic()
@@ -233,13 +230,15 @@ class Shard:
             state, *answer = await self._server.call(script, self._keys, [*first, *args])
         except asyncio.CancelledError:
             # Whether it was carried out is not known, nor what was leased then.
-            self.is_lost = self.is_lost or script is scripts.LEASE
+            self.is_lost = self.is_lost or script is _LEASE
             raise
         calls.answered = calls.made
         if state == b"lost":
             self.is_lost = True
         elif not self.is_lost:
-            self._journal.forget(began)
+            # What was pushed long before, the server has by now.
+            while self._pushed and self._pushed[0][0] < began - KEPT_SECS:
+                self._pushed.popleft()
         return answer or [None]
 
     async def enter(self, incarnation: str, rest_secs: float) -> None:
@@ -256,22 +255,18 @@ class Shard:
             self._calls.restart()
             self.is_lost = False
 
-    async def leave(self) -> None:
-        """Return everything that this worker holds."""
-        await self._leave(self._worker, self._incarnation, "")
-
     async def reap(self, worker: str, incarnation: str) -> None:
-        """Return everything that a dead worker held."""
+        """Return everything that a worker held, which is dead or leaves."""
         await self._leave(worker, incarnation, "")
 
     async def _leave(self, worker: str, incarnation: str, *args: Part) -> None:
         call = [worker, incarnation, MAX_OF_A_CALL, *args]
-        while await self._server.call(scripts.LEAVE, self._keys, call):
+        while await self._server.call(_LEAVE, self._keys, call):
             pass
 
     async def check(self) -> None:
         """Update ``is_lost`` from the shard."""
-        await self._call(scripts.MOVE, "give_back")
+        await self._call(_MOVE, "give_back")
 
     async def push(self, links: Sequence[QueuedLink]) -> list[bool]:
         """Queue the links whose keys are new; return of each whether it was."""
@@ -292,7 +287,7 @@ class Shard:
         """
         rooms = _flat((pack_host(host), more) for host, more in wish.hosts.items())
         most = min(wish.requests, MAX_OF_A_CALL)
-        leased, pauses = await self._call_whole(scripts.LEASE, most, wish.more_hosts, room, *rooms)
+        leased, pauses = await self._call_whole(_LEASE, most, wish.more_hosts, room, *rooms)
         return [unpack(record) for record in leased], self._pauses(pauses)
 
     def _pauses(self, pairs: Sequence[bytes]) -> dict[int, SharedPause]:
@@ -306,53 +301,48 @@ class Shard:
                 logger.error("%s in Redis holds no pause at %r: %s", where, host, error)  # noqa: TRY400
         return found
 
-    async def finish(self, done: Iterable[bytes], failed: Iterable[bytes]) -> None:
-        outcomes: list[tuple[str, bytes]] = [("done", one) for one in done]
-        outcomes += [("failed", one) for one in failed]
+    async def finish(self, outcomes: Sequence[tuple[Outcome, bytes]]) -> None:
         for some in _parts(outcomes):
-            await self._call(scripts.FINISH, MAX_TRIES, *_flat(some))
+            await self._call(_FINISH, MAX_TRIES, *_flat(some))
 
-    async def move(self, move: Move, ids: Sequence[bytes]) -> list[bool]:
+    async def move(self, move: Move, requests: Sequence[Leased]) -> list[bool]:
         """Park, unpark or give back requests of this worker; return of each whether it was done."""
         moved: list[bool] = []
-        for some in _parts(ids):
-            answer = await self._call(scripts.MOVE, move, *some) or b"0" * len(some)
+        for some in _parts([one.id for one in requests]):
+            answer = await self._call(_MOVE, move, *some) or b"0" * len(some)
             moved += [one == ord("1") for one in answer]
         return moved
 
-    async def release(self, hosts: Mapping[int, float]) -> None:
-        """Give hosts back, each after a rest of the given seconds."""
-        rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts.items())
-        await self._call(scripts.MOVE, "release", *rests)
-
-    async def delay(self, hosts: Mapping[int, float]) -> None:
-        """Let hosts rest for at least the given seconds where this worker dies."""
-        rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts.items())
-        await self._call(scripts.MOVE, "delay", *rests)
+    async def rest(
+        self, move: Literal["release", "delay"], hosts: Iterable[tuple[int, float]]
+    ) -> None:
+        """Give hosts back for a rest of seconds, or let them rest so where this worker dies."""
+        rests = _flat((pack_host(host), _ms(rest)) for host, rest in hosts)
+        await self._call(_MOVE, move, *rests)
 
     async def postpone(self, requests: Iterable[Leased]) -> None:
         """Let leased requests wait, with another priority and content."""
         for some in _parts([pack_changed(one) for one in requests]):
-            await self._call(scripts.MOVE, "postpone", *_flat(some))
+            await self._call(_MOVE, "postpone", *_flat(some))
 
-    async def pause(self, pauses: Mapping[int, SharedPause | None]) -> None:
+    async def pause(self, pauses: Iterable[tuple[int, SharedPause | None]]) -> None:
         """Pause hosts; None forgets a host's pauses."""
         parts = _flat(
             (pack_host(host), "" if pause is None else _ms(pause.left_secs), pack_pause(pause))
-            for host, pause in pauses.items()
+            for host, pause in pauses
         )
-        await self._call(scripts.MOVE, "pause", *parts)
+        await self._call(_MOVE, "pause", *parts)
 
     async def retry_broken(self) -> None:
         """Let requests that broke at every try wait again, as new ones."""
         cursor = b"0"
         while True:
-            cursor = await self._server.call(scripts.RETRY, self._keys, [cursor, MAX_OF_A_CALL])
+            cursor = await self._server.call(_RETRY, self._keys, [cursor, MAX_OF_A_CALL])
             if cursor == b"0":
                 return
 
     async def counts(self) -> ShardCounts:
-        return ShardCounts.read(await self._server.call(scripts.COUNTS, self._keys, []))
+        return ShardCounts.read(await self._server.call(_COUNTS, self._keys, []))
 
 
 def _flat(pairs: Iterable[tuple[Part, ...]]) -> Iterable[Part]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from crawler.frontier.redis.counts import summed, total
 from crawler.frontier.redis.shard import Leasing, Shard
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.pauses import SharedPause
     from crawler.frontier.redis.counts import Counts, ShardCounts, WorkerCounts
-    from crawler.frontier.redis.shard import Move
+    from crawler.frontier.redis.shard import Move, Outcome
     from crawler.frontier.request_records import Leased, QueuedLink
     from neardup.storage.redis.server import Server
 
@@ -24,6 +25,7 @@ FORMAT_VERSION = 5
 """Version of the format in Redis, raised with every change of it."""
 
 T = TypeVar("T")
+Q = TypeVar("Q", "Leased", "QueuedLink")
 
 
 class Heartbeat(NamedTuple):
@@ -131,16 +133,19 @@ class RedisFrontier:
         Check and add are one step with queueing, in each shard. A link without a key is
         always queued.
         """
-        placed = self._by_shard((link.host, at) for at, link in enumerate(links))
-        new = [False] * len(links)
+        return await self._answers(links, Shard.push)
 
-        async def push_to(number: int, places: list[int]) -> None:
-            answers = await self._shards[number].push([links[at] for at in places])
-            for at, is_new in zip(places, answers, strict=True):
-                new[at] = is_new
-
-        await _all(push_to(number, places) for number, places in placed.items())
-        return new
+    async def _answers(
+        self, asked: Sequence[Q], ask: Callable[[Shard, list[Q]], Awaitable[list[bool]]]
+    ) -> list[bool]:
+        """Ask each shard about what is its own; return the answers in the order of the asked."""
+        placed = self._by_shard((one.host, at) for at, one in enumerate(asked))
+        found = await _all(
+            ask(self._shards[number], [asked[at] for at in places])
+            for number, places in placed.items()
+        )
+        pairs = zip(chain(*placed.values()), chain(*found), strict=True)
+        return [answer for _, answer in sorted(pairs)]
 
     async def lease(
         self, most: int, hosts: Mapping[int, int], *, most_hosts: int, room: int = 8
@@ -192,11 +197,17 @@ class RedisFrontier:
         again is stored apart as failed. A request that is through may be parked too, or back in the
         queue because this worker was taken for dead.
         """
-        done_ids, failed_ids = self._ids_by_shard(done), self._ids_by_shard(failed)
-        await _all(
-            self._shards[number].finish(done_ids.get(number, ()), failed_ids.get(number, ()))
-            for number in done_ids.keys() | failed_ids.keys()
-        )
+        ended: list[tuple[int, tuple[Outcome, bytes]]]
+        ended = [(one.host, ("done", one.id)) for one in done]
+        ended += [(one.host, ("failed", one.id)) for one in failed]
+        await self._tell(ended, Shard.finish)
+
+    async def _tell(
+        self, of_hosts: Iterable[tuple[int, T]], tell: Callable[[Shard, list[T]], Awaitable[None]]
+    ) -> None:
+        """Tell each shard what is its own."""
+        placed = self._by_shard(of_hosts)
+        await _all(tell(self._shards[number], some) for number, some in placed.items())
 
     async def park(self, leased: Sequence[Leased]) -> None:
         """Keep requests that are not made for now: they count neither as waiting nor as leased.
@@ -218,30 +229,22 @@ class RedisFrontier:
 
     async def postpone(self, leased: Sequence[Leased]) -> None:
         """Let leased requests wait again, with another priority and content."""
-        placed = self._by_shard((one.host, one) for one in leased)
-        await _all(self._shards[number].postpone(some) for number, some in placed.items())
+        await self._tell(((one.host, one) for one in leased), Shard.postpone)
 
     async def pause(self, pauses: Mapping[int, SharedPause | None]) -> None:
         """Pause hosts of this worker, also for their next owners; None ends a pause."""
-        placed = self._by_shard((host, (host, pause)) for host, pause in pauses.items())
-        await _all(self._shards[number].pause(dict(some)) for number, some in placed.items())
+        await self._tell(((pair[0], pair) for pair in pauses.items()), Shard.pause)
 
     async def delay(self, hosts: Mapping[int, float]) -> None:
         """Let hosts of this worker rest for at least the given seconds where it dies."""
-        placed = self._by_shard((host, (host, rest)) for host, rest in hosts.items())
-        await _all(self._shards[number].delay(dict(some)) for number, some in placed.items())
+        await self._rest("delay", hosts)
+
+    async def _rest(self, move: Literal["release", "delay"], hosts: Mapping[int, float]) -> None:
+        of_hosts = ((pair[0], pair) for pair in hosts.items())
+        await self._tell(of_hosts, lambda shard, some: shard.rest(move, some))
 
     async def _move(self, move: Move, requests: Sequence[Leased]) -> list[bool]:
-        placed = self._by_shard((one.host, at) for at, one in enumerate(requests))
-        moved = [False] * len(requests)
-
-        async def move_in(number: int, places: list[int]) -> None:
-            answers = await self._shards[number].move(move, [requests[at].id for at in places])
-            for at, is_moved in zip(places, answers, strict=True):
-                moved[at] = is_moved
-
-        await _all(move_in(number, places) for number, places in placed.items())
-        return moved
+        return await self._answers(requests, lambda shard, some: shard.move(move, some))
 
     async def release(self, hosts: Mapping[int, float]) -> None:
         """Give hosts back with their waiting requests, each after a rest of the given seconds.
@@ -250,8 +253,7 @@ class RedisFrontier:
 
         The caller has no requests of these hosts under way any more.
         """
-        placed = self._by_shard((host, (host, rest)) for host, rest in hosts.items())
-        await _all(self._shards[number].release(dict(some)) for number, some in placed.items())
+        await self._rest("release", hosts)
         self.owned.difference_update(hosts)
 
     async def heartbeat(self) -> Heartbeat:
@@ -306,8 +308,7 @@ class RedisFrontier:
 
     async def close(self) -> None:
         """Leave the fleet; everything that this worker holds waits again."""
-        await _all(shard.leave() for shard in self._shards)
-        await self._members.forget(self._worker, self._incarnation)
+        await self._reap(self._worker, self._incarnation)
         self.owned.clear()
 
     def _by_shard(self, of_hosts: Iterable[tuple[int, T]]) -> dict[int, list[T]]:
@@ -315,9 +316,6 @@ class RedisFrontier:
         for host, one in of_hosts:
             placed.setdefault(host % len(self._shards), []).append(one)
         return placed
-
-    def _ids_by_shard(self, requests: Iterable[Leased]) -> dict[int, list[bytes]]:
-        return self._by_shard((one.host, one.id) for one in requests)
 
 
 async def _all(calls: Iterable[Awaitable[T]]) -> list[T]:

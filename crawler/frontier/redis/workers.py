@@ -6,13 +6,20 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.frontier.redis import FleetError
-from crawler.frontier.redis import lua_scripts as scripts
+from crawler.frontier.redis.shard import FREES, read_script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neardup.storage.redis.script import Script
     from neardup.storage.redis.server import Server
+
+
+_BEGIN = read_script("begin")
+_ENROL = read_script("enrol", flags=FREES)
+_HEARTBEAT = read_script("heartbeat", flags=FREES)
+_REAP = read_script("reap", flags=FREES)
+_FORGET = read_script("forget", flags=FREES)
 
 
 class HeartbeatWatch:
@@ -92,7 +99,7 @@ class FleetMembers:
             FleetError: It is another one; the message names the difference.
         """
         pairs = [part for pair in sorted(identity.items()) for part in pair]
-        found = _texts(await self._call(scripts.BEGIN, *pairs))
+        found = _texts(await self._call(_BEGIN, *pairs))
         for name in sorted(identity.keys() | found.keys()):
             mine, theirs = identity.get(name, "nothing"), found.get(name, "nothing")
             if mine != theirs:
@@ -106,29 +113,29 @@ class FleetMembers:
 
         Until then others return what that one held, if this worker is killed before it does.
         """
-        before: bytes = await self._call(scripts.ENROL, self._worker, incarnation)
+        before: bytes = await self._call(_ENROL, self._worker, incarnation)
         return before.decode()
 
     async def heartbeat(self, incarnation: str) -> Roll:
         """Send a heartbeat, and mark workers without one as dead; return the membership."""
-        known, found, reaped = await self._call(scripts.HEARTBEAT, self._worker, incarnation)
-        heartbeats, dead = _heartbeats(found), _texts(reaped)
+        known, found, reaped = await self._call(_HEARTBEAT, self._worker, incarnation)
+        heartbeats = {name.decode(): heartbeat for name, heartbeat in _pairs(found)}
+        dead = _texts(reaped)
         for name in self._watch.dead(heartbeats, time.monotonic()):
-            if name != self._worker and await self._call(scripts.REAP, name, heartbeats[name]):
+            if name != self._worker and await self._call(_REAP, name, heartbeats[name]):
                 incarnation = heartbeats.pop(name).split()[0].decode()
                 dead[incarnation] = name
         return Roll(bool(known), frozenset(heartbeats), dead)
 
     async def alive(self) -> frozenset[str]:
-        return frozenset(_heartbeats(await self._call(scripts.ROLL)))
+        """Return the names of all members."""
+        return frozenset(
+            map(bytes.decode, await self._server.run("HKEYS", f"{self._keys[0]}:beats"))
+        )
 
     async def forget(self, worker: str, incarnation: str) -> None:
         """Remove an incarnation that has nothing left to return."""
-        await self._call(scripts.FORGET, worker, incarnation)
-
-
-def _heartbeats(flat: list[bytes]) -> dict[str, bytes]:
-    return {name.decode(): heartbeat for name, heartbeat in _pairs(flat)}
+        await self._call(_FORGET, worker, incarnation)
 
 
 def _pairs(flat: list[bytes]) -> list[tuple[bytes, bytes]]:

@@ -85,11 +85,6 @@ class Look(NamedTuple):
     recent: Heads
     left_behind: int | None
 
-    @property
-    def next(self) -> int:
-        """The number below which each entry is among the recent ones or found elsewhere."""
-        return self.compared.below
-
 
 class Commit(NamedTuple):
     """The answer to a text that is to be kept.

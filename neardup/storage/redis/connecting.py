@@ -13,7 +13,6 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisClusterException, RedisError
 
 from neardup.errors import ServerError
-from neardup.storage.redis.lasting_connection import packing_fast
 from neardup.storage.redis.server import Server, close_client
 
 ANSWER_SECS = 10.0
@@ -53,9 +52,7 @@ async def connect(url: str, prefix: str = "") -> Server:
     finally:
         await close_client(one)
     if not about.get("cluster_enabled"):
-        return Server(
-            packing_fast(_client(url)), prefix=prefix, name=name, warnings=_checked(about, name)
-        )
+        return Server(_client(url), prefix=prefix, name=name, warnings=_checked(about, name))
     cluster = _cluster(url, name)
     server = Server(cluster, prefix=prefix, name=name)
     try:
@@ -64,6 +61,15 @@ async def connect(url: str, prefix: str = "") -> Server:
         await server.close()
         raise
     return server
+
+
+def place_of(url: str) -> str:
+    """Return how messages name the server of a URL: without user and password.
+
+    Raises:
+        ServerError: It is none; the message contains no part of it.
+    """
+    return _name(_client(url))
 
 
 def _client(url: str) -> Redis:
@@ -129,7 +135,8 @@ def _name(client: Redis) -> str:
         return str(about["path"])
     if isinstance(client.connection_pool, SentinelConnectionPool):
         return f"{client.connection_pool.service_name} of its sentinels"
-    return f"{about.get('host', 'localhost')}:{about.get('port', 6379)}"
+    host = str(about.get("host", "localhost"))
+    return f"{f'[{host}]' if ':' in host else host}:{about.get('port', 6379)}"
 
 
 async def _ask(client: Redis, name: str) -> Mapping[str, Any]:

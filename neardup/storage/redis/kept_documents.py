@@ -25,10 +25,8 @@ from neardup.storage.redis.record_lists import (
     posting,
     unpack,
 )
-from neardup.storage.redis.script import Script
 from neardup.storage.redis.server import Command, Server
 
-_CLAIM = Script.read("neardup.storage.redis", "claim.lua")
 _logger = logging.getLogger(__name__)
 
 _TEXT_KIND, _PAYLOAD_KIND, _NAME_KIND = b"dpn"
@@ -135,9 +133,12 @@ class RedisDocuments:
 
     async def claim(self, digest: bytes, owner: bytes, about: bytes) -> tuple[bytes, bytes] | None:
         """Take a payload digest; return another owner that has it, and the bytes stored with it."""
-        keys = [f"{self._server.prefix}f:{digest[:2].hex()}"]
-        stored: bytes | None = await self._server.call(_CLAIM, keys, [digest, owner, about])
-        return None if stored is None else (stored[:OWNER_BYTES], stored[OWNER_BYTES:])
+        key = f"{self._server.prefix}f:{digest[:2].hex()}"
+        if await self._server.run("HSETNX", key, digest, owner + about):
+            return None
+        stored: bytes = await self._server.run("HGET", key, digest)
+        holder = stored[:OWNER_BYTES]
+        return None if holder == owner else (holder, stored[OWNER_BYTES:])
 
     async def heads(self, numbers: Ids) -> Heads:
         """Return the heads of some numbers; one whose text is not held is left out.

@@ -3,42 +3,26 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redis.asyncio import Redis
-from redis.connection import HiredisRespSerializer
 from redis.exceptions import ResponseError
 from redis.utils import HIREDIS_AVAILABLE
 
 from neardup.storage.redis.script import Argument
 
-if TYPE_CHECKING:
-    from redis.asyncio.connection import AbstractConnection
-
-_PACKER = HiredisRespSerializer()
+if HIREDIS_AVAILABLE:
+    from hiredis import pack_command
 
 
-def packing_fast(client: Redis) -> Redis:
-    """Let hiredis pack the commands, as it does for the library's clients without asyncio."""
-    if not HIREDIS_AVAILABLE:
-        return client
-    from hiredis import pack_command  # noqa: PLC0415  # it may not be installed
-
-    pool = client.connection_pool
-    kind: type[AbstractConnection] = pool.connection_class
-
-    class PackingConnection(kind):  # type: ignore[misc, valid-type]
-        def pack_command(self, *args: Any) -> list[bytes]:
-            name = args[0]
-            if isinstance(name, bytes) or " " not in name:
-                # The library looks at each argument first, for kinds that are not sent here.
-                with suppress(TypeError):
-                    return [pack_command(args)]
-            packed: list[bytes] = _PACKER.pack(*args)
-            return packed
-
-    pool.connection_class = PackingConnection
-    return client
+def _packed(connection: Any, command: Sequence[Argument]) -> list[bytes]:
+    """Let hiredis pack a command, as it does for the library's clients without asyncio."""
+    if HIREDIS_AVAILABLE:
+        # The library looks at each argument first, for kinds that are not sent here.
+        with suppress(TypeError):
+            return [pack_command(tuple(command))]  # type: ignore[arg-type]  # of any length
+    packed: list[bytes] = connection.pack_command(*command)
+    return packed
 
 
 class LastingConnection:
@@ -68,7 +52,7 @@ class LastingConnection:
             RedisError, OSError: The server cannot be reached, or does not answer in time.
         """
         connection = await self._connected()
-        packed = [part for command in commands for part in connection.pack_command(*command)]
+        packed = [part for command in commands for part in _packed(connection, command)]
         try:
             # The library has a limit, and a task, for each step.
             async with asyncio.timeout(self._secs) as limit:

@@ -13,7 +13,6 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 from itertools import combinations, pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,56 +55,6 @@ BAND_RECORD_BYTES = _CHECK_BYTES + NUMBER_BYTES
 _MAX_LOST = 1e-7
 
 
-class BlockValue(NamedTuple):
-    """The value of a block of a fingerprint."""
-
-    block: int
-    value: int
-
-
-class Cutting:
-    """The division of a fingerprint into blocks, as even as can be.
-
-    Args:
-        blocks: The number of blocks, 3 to 6. Fewer blocks have longer values: their lists are
-            shorter, and more of them are asked for.
-
-    Raises:
-        ParameterError: The number of blocks is another.
-    """
-
-    def __init__(self, blocks: int) -> None:
-        if not _MIN_COUNT <= blocks <= _MAX_COUNT:
-            raise ParameterError(f"blocks must be {_MIN_COUNT}..{_MAX_COUNT}, got {blocks}")
-        ends = [_BITS * block // blocks for block in range(blocks + 1)]
-        self._shifts = ends[:-1]
-        self._bits = [end - start for start, end in pairwise(ends)]
-
-    def places(self, fingerprint: int) -> list[BlockValue]:
-        """Return by which values a fingerprint is held, by block."""
-        return [BlockValue(*each) for each in enumerate(self._cut(fingerprint))]
-
-    def probes(self, fingerprint: int, radius: int) -> list[BlockValue]:
-        """Return the values of all fingerprints within the radius: one of each of these has some.
-
-        Complexity: O(values): 4 of a radius of 3, 188 of 8, where there are 4 blocks.
-        """
-        each, further = divmod(radius, len(self._bits))
-        # Those of a radius below the number of blocks need not be asked for; they find what a
-        # list that is full left out.
-        return [
-            BlockValue(block, value ^ mask)
-            for block, value in enumerate(self._cut(fingerprint))
-            for mask in _masks(self._bits[block], each if block <= further else max(each - 1, 0))
-        ]
-
-    def _cut(self, fingerprint: int) -> list[int]:
-        return [
-            (fingerprint >> shift) & ((1 << bits) - 1)
-            for shift, bits in zip(self._shifts, self._bits, strict=True)
-        ]
-
-
 @cache
 def _masks(bits: int, most: int) -> tuple[int, ...]:
     """Return the values of ``bits`` bits that have at most ``most`` bits set."""
@@ -121,30 +70,45 @@ class RedisPostings:
 
     Args:
         lists: The lists of all kinds.
-        blocks: The number of blocks of a fingerprint, 3 to 6; the same for all who share them.
+        blocks: The number of blocks of a fingerprint, 3 to 6, as even as can be; the same for all
+            who share them. Fewer blocks have longer values: their lists are shorter, and more of
+            them are asked for.
 
     Raises:
         ParameterError: Another number of blocks.
     """
 
     def __init__(self, lists: RecordLists, *, blocks: int = 4) -> None:
-        self._cutting = Cutting(blocks)
+        if not _MIN_COUNT <= blocks <= _MAX_COUNT:
+            raise ParameterError(f"blocks must be {_MIN_COUNT}..{_MAX_COUNT}, got {blocks}")
+        self._ends = [_BITS * block // blocks for block in range(blocks + 1)]
         self._lists = lists
 
     def additions(self, fingerprint: int, number: int) -> list[Addition]:
-        """Return the records by which a fingerprint is found."""
+        """Return the records by which a fingerprint is found, by block, the lowest bits first."""
         record = posting(fingerprint, number)
-        return [Addition(self._place(each), record) for each in self._cutting.places(fingerprint)]
+        return [Addition(place, record) for place in self.questions(fingerprint, 0)]
 
     def questions(self, fingerprint: int, radius: int) -> list[ListPlace]:
         """Return the lists of all fingerprints within the radius; ``near`` searches them.
 
-        Complete but for the middle of lists of more than 65,536 fingerprints.
-        """
-        return [self._place(each) for each in self._cutting.probes(fingerprint, radius)]
+        Each of these fingerprints has some value that is asked for. Complete but for the middle of
+        lists of more than 65,536 fingerprints.
 
-    def _place(self, each: BlockValue) -> ListPlace:
-        return self._lists.place(_BLOCK_KIND + each.block, each.value)
+        Complexity: O(lists): 4 of a radius of 3, 188 of 8, where there are 4 blocks.
+        """
+        each, further = divmod(radius, len(self._ends) - 1)
+        places = []
+        for block, (start, end) in enumerate(pairwise(self._ends)):
+            value = (fingerprint >> start) & ((1 << (end - start)) - 1)
+            # Those of a radius below the number of blocks need not be asked for; they find what a
+            # list that is full left out.
+            most = each if block <= further else max(each - 1, 0)
+            places += [
+                self._lists.place(_BLOCK_KIND + block, value ^ mask)
+                for mask in _masks(end - start, most)
+            ]
+        return places
 
 
 def near(lists: Sequence[bytes | None], fingerprint: int, radius: int) -> tuple[Ids, Ids]:

@@ -202,14 +202,7 @@ class SharedDeduplicator:
     async def kept(self) -> AsyncIterator[KeptText]:
         """Yield all kept texts by number."""
         async for number, record in self._shelf.all():
-            head = record.head
-            yield KeptText(
-                original_of(number, record),
-                record.text,
-                record.words,
-                head.fingerprint,
-                head.payload,
-            )
+            yield KeptText(original_of(number, record), record.text)
 
     async def beside(self, number: int) -> bytes | None:
         """Return the bytes that the owner of a kept text stored beside it; None: there are none."""

@@ -58,21 +58,15 @@ class SharedVerdict:
 
 @dataclass(frozen=True, slots=True)
 class KeptText:
-    """A kept text with all that is known of it.
+    """A kept text.
 
     Attributes:
         original: The page and the number of the text.
         text: The text, as it came.
-        words: The number of its tokens.
-        fingerprint: The fingerprint; None for a short text.
-        payload: The digest of the bytes that it was taken from, 16 bytes, or None.
     """
 
     original: Original
     text: str = field(repr=False)
-    words: int
-    fingerprint: int | None
-    payload: bytes | None
 
 
 class SharedEvidence(NamedTuple):

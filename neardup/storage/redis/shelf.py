@@ -95,7 +95,7 @@ class Shelf:
         if head.sketch is not None:
             places += self._bands.questions(head.sketch)
         look, stored = await self.log.look_and_ask(places)
-        self._lists.trust(look.next)
+        self._lists.trust(look.compared.below)
         if look.left_behind is not None:
             await self.post_entry(look.left_behind)
         lists = await self._lists.completed(places, stored)
@@ -111,7 +111,7 @@ class Shelf:
             numbers = np.concatenate([numbers, await self._documents.namesakes(head)])
         numbers = distinct(numbers)
         # Parts are read after the look: a commit compares what came between.
-        numbers = numbers[numbers < look.next]
+        numbers = numbers[numbers < look.compared.below]
         posted = await self._documents.heads(numbers[~np.isin(numbers, look.recent.ids)])
         recent = found_in(look.recent, head, limits)
         return look, Findings(
@@ -123,9 +123,6 @@ class Shelf:
     async def find_payload(self, digest: bytes) -> list[DigestOwner]:
         """Find the kept texts of this payload, the first first."""
         place = self._documents.payload_question(digest)
-        if not self._server.is_cluster:
-            # Each text that is kept is found there.
-            return _merged(await self._lists.read([place]), digest, ())
         look, stored = await self.log.look_and_ask([place])
         recent = _owners(look.recent, look.recent.has("payload", digest, HAS_PAYLOAD))
         return _merged(await self._lists.completed([place], stored), digest, recent)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.fleet.membership import Membership, shown_url
+from crawler.fleet.membership import Membership
 from crawler.frontier.redis import FleetError
 from crawler.storage.database import Database
 from neardup.errors import ServerError
-from neardup.storage.redis.connecting import connect
+from neardup.storage.redis.connecting import connect, place_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     ],
 )
 def test_shows_neither_user_nor_password(url: str, shown: str) -> None:
-    assert shown_url(url) == shown
+    assert place_of(url) == shown
 
 
 @pytest.mark.parametrize(
     "url", ["redis://:secret/7@127.0.0.1", "redis://u:secret#@127.0.0.1", "redis://:a@b:secret?@h"]
 )
 def test_shows_nothing_of_a_password_that_is_not_escaped(url: str) -> None:
-    with pytest.raises(FleetError) as refused:
-        shown_url(url)
+    with pytest.raises(ServerError) as refused:
+        place_of(url)
     with pytest.raises(ServerError) as unconnected:
         asyncio.run(connect(url))
     assert "secret" not in f"{refused.value} {unconnected.value}"

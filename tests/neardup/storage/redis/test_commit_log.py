@@ -245,7 +245,7 @@ def test_a_text_is_kept_and_written_elsewhere_in_one_step(redis_url: str) -> Non
         assert after - before <= 2
         assert await fleet.unwritten() == 0
         look = await fleet.shelf.log.look()
-        assert (look.next, len(look.recent.ids)) == (1, 0)
+        assert (look.compared.below, len(look.recent.ids)) == (1, 0)
 
     with_fleet(redis_url, use)
 
@@ -257,7 +257,7 @@ def test_answers_that_come_after_later_ones_miss_nothing(redis_url: str) -> None
         await fleet.judge.judge(Page(1, PAGE))
         await log.look()
         look, _ = log._seen(*asked)
-        assert look.next == 0
+        assert look.compared.below == 0
         assert await fleet.commit(Page(2, NEAR), look) is None
 
     with_fleet(redis_url, use)

@@ -129,7 +129,7 @@ def test_what_a_dead_judge_left_behind_is_written_by_another(
             assert await fleet.unwritten() == 2 - number
         look = await fleet.shelf.log.look()
         assert len(look.recent.ids) == 0
-        assert look.next == 3
+        assert look.compared.below == 3
         # Found by its postings now.
         assert (await fleet.other.judge(Page(11, changed(lone_text(1), 2)))).is_duplicate
 

@@ -8,18 +8,18 @@ from unittest import mock
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from redis.asyncio import Redis
 
 from neardup.indexes.arrays import Match
 from neardup.storage.redis import record_lists as module
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.postings import BlockValue, Cutting, RedisBands, RedisPostings, near
+from neardup.storage.redis.postings import RedisBands, RedisPostings, near
 from neardup.storage.redis.record_lists import Addition, RecordLists, posting, unpack
+from neardup.storage.redis.server import Server
 from tests.neardup.indexes.scan import ScanIndex
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-
-    from neardup.storage.redis.server import Server
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
 
@@ -101,7 +101,12 @@ class TestPostingsProperties:
         assert found == scan.query(asked)
 
 
-class TestCuttingProperties:
+def _postings(blocks: int) -> RedisPostings:
+    """Return what tells the lists of a server that is not asked for them."""
+    return RedisPostings(RecordLists(Server(Redis())), blocks=blocks)
+
+
+class TestBlocksProperties:
     @given(
         fingerprint=FINGERPRINTS,
         places=st.lists(st.integers(0, 63), max_size=8, unique=True),
@@ -110,15 +115,15 @@ class TestCuttingProperties:
     def test_whatever_is_within_the_radius_is_in_a_list_that_is_asked_for(
         self, fingerprint: int, places: list[int], blocks: int
     ) -> None:
-        cutting = Cutting(blocks)
-        probes = cutting.probes(fingerprint, len(places))
+        postings = _postings(blocks)
+        asked = postings.questions(fingerprint, len(places))
         other = fingerprint ^ sum(1 << place for place in places)
-        assert set(cutting.places(other)) & set(probes)
+        assert {addition.place for addition in postings.additions(other, 1)} & set(asked)
 
     @given(FINGERPRINTS, st.integers(3, 6), st.integers(0, 8))
     def test_no_list_is_asked_for_twice(self, fingerprint: int, blocks: int, radius: int) -> None:
-        probes = Cutting(blocks).probes(fingerprint, radius)
-        assert len(probes) == len(set(probes))
+        asked = _postings(blocks).questions(fingerprint, radius)
+        assert len(asked) == len(set(asked))
 
 
 def test_all_texts_are_found_where_all_blocks_are_common(
@@ -234,11 +239,6 @@ async def _add(server: Server, lists: RecordLists, additions: Sequence[Addition]
 
 async def _commands(server: Server) -> int:
     return int((await server.run("INFO", "stats"))["total_commands_processed"])
-
-
-def test_the_example_of_the_documentation_is_true() -> None:
-    lowest, *_ = Cutting(4).places(0x0123456789ABCDEF)
-    assert lowest == BlockValue(0, 0xCDEF)
 
 
 def test_the_example_of_a_place_is_true(redis_url: str) -> None:
