@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.verify.capture_checks import ORPHANS
-from crawler.pages.page_row import PageRow, to_signed, to_unsigned
+from crawler.pages.page_row import PageRow
 from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason
 from crawler.pages.stored_texts import HeldTexts, document_of, unpack
@@ -34,73 +34,22 @@ if TYPE_CHECKING:
 
 SCRATCH = """
 CREATE TABLE scratch.wanted (text_digest BLOB PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE scratch.kept (
-    text_digest BLOB PRIMARY KEY, text BLOB, words INTEGER, is_main INTEGER, visible_digest BLOB,
-    fingerprint INTEGER, content BLOB, page_type TEXT, content_source TEXT
-) WITHOUT ROWID;
 """
+# Texts of duplicates and of their originals that no page has.
 _WANT = """
 INSERT OR IGNORE INTO scratch.wanted
 SELECT text_digest FROM scratch.named WHERE text_digest IS NOT NULL
 UNION SELECT pages.text_digest FROM scratch.named JOIN pages ON pages.id = page
 WHERE pages.text_digest IS NOT NULL
+EXCEPT SELECT text_digest FROM pages WHERE text IS NOT NULL
 """
 _IS_WANTED = "SELECT 1 FROM scratch.wanted WHERE text_digest = ?"
-_FACTS = (
-    "text", "words", "is_main", "visible_digest", "fingerprint", "content", "page_type",
-    "content_source",
-)  # fmt: skip
-"""The columns of ``scratch.kept`` after the digest, as they are named in ``pages``."""
-
-_FIND = f"SELECT {', '.join(_FACTS)} FROM scratch.kept WHERE text_digest = ?"
 
 # Those with the same text as their original come first: others may be near to them.
 _ORPHANS = f"""
 SELECT pages.id FROM ({ORPHANS}) AS orphan JOIN pages ON pages.id = orphan.id
 ORDER BY pages.verdict IN ({listed(INEXACT)}), pages.id
 """
-
-
-@dataclass(frozen=True, slots=True)
-class FleetTexts:
-    """Fetches the needed texts of a fleet into a table of the scratch file.
-
-    Args:
-        database: Database with the scratch file.
-        kept: Function that yields all texts that the fleet keeps.
-    """
-
-    database: Database
-    kept: Callable[[], AsyncIterator[FleetKeptText]]
-
-    def fetch(self, watch: CheckWatch) -> None:
-        """Fetch all needed texts. Complexity: O(texts of the fleet); memory of one."""
-        self.database.write(_WANT)
-        watch.begin("texts of the fleet", 0)
-        asyncio.run(self._fetch(watch))
-
-    async def _fetch(self, watch: CheckWatch) -> None:
-        async for original, text, content in self.kept():
-            watch.advance()
-            wanted = self.database.read(_IS_WANTED, (original.text_digest,)).fetchone()
-            if wanted is not None:
-                row = (original.text_digest, text, original.words, original.is_main)
-                more = (original.visible_digest, to_signed(original.fingerprint))
-                packed, finder = await content(), original.content_source
-                if packed is None:
-                    packed, finder = pack_lines(unpack(text)), FROM_LINES
-                shown = (packed, original.page_type, finder)
-                sql = "INSERT OR IGNORE INTO scratch.kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                self.database.write(sql, (*row, *more, *shown))
-
-    def row(self, digest: bytes | None, like: PageRow) -> PageRow | None:
-        """Return a copy of a row with the text of a digest, or None without that text."""
-        found = self.database.read(_FIND, (digest,)).fetchone()
-        if found is None:
-            return None
-        row = replace(like, text_digest=digest, **dict(zip(_FACTS, found, strict=True)))
-        row.fingerprint = to_unsigned(row.fingerprint)
-        return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +60,13 @@ class LostOriginals:
         database: Database with all pages, and ``scratch.named``.
         store: Page store of the database.
         deduplicator: Deduplicator of the page store.
-        fleet: Texts that a fleet kept, if it can be asked.
+        fleet: Pages that a fleet kept, if it can be asked.
     """
 
     database: Database
     store: PageStore
     deduplicator: Deduplicator
-    fleet: FleetTexts | None
+    fleet: FleetPages | None
 
     def settle(self, watch: CheckWatch) -> list[str]:
         """Find an original for each orphan, or keep it; return the URLs whose text is lost.
@@ -125,8 +74,7 @@ class LostOriginals:
         Complexity: O(orphans * log n).
         """
         orphans = self.orphans()
-        if self.fleet is not None and orphans:
-            self.fleet.fetch(watch)
+        lent = self.fleet.lend(watch) if self.fleet is not None and orphans else None
         watch.begin("duplicates of originals whose text is stored nowhere", len(orphans))
         lost = []
         for (page_id,) in orphans:
@@ -134,6 +82,8 @@ class LostOriginals:
             if row is not None and not self._settle(row):
                 lost.append(row.url)
             watch.advance()
+        if lent is not None:
+            self.database.write("DELETE FROM pages WHERE id >= ?", (lent,))
         return lost
 
     def orphans(self) -> list[tuple[int]]:
@@ -147,7 +97,8 @@ class LostOriginals:
             self.store.store_verdict(row)
             return True
         own = self._own(row)
-        source = own or self._borrowed(row, digest)
+        # Without its own words it has those of its original until it is read again.
+        source = own or (None if digest is None else self.store.find_said(digest))
         if source is not None:
             self._judge(row, source, is_own=own is not None)
         return source is not None
@@ -160,17 +111,10 @@ class LostOriginals:
         """Return the page with its own text, from any place that has it, or None."""
         texts = HeldTexts(self.database.read)
         source = texts.find(row.id, row.text_digest, row.words)
-        if source is not None:
-            texts.give(found := replace(row), source)
-            return found
-        return None if self.fleet is None else self.fleet.row(row.text_digest, row)
-
-    def _borrowed(self, row: PageRow, digest: bytes | None) -> PageRow | None:
-        """Return the text of a near-duplicate's original, until the page's own is read again."""
-        said = None if digest is None else self.store.find_said(digest)
-        if said is None and self.fleet is not None:
-            said = self.fleet.row(digest, row)
-        return said
+        if source is None:
+            return None
+        texts.give(found := replace(row), source)
+        return found
 
     def _judge(self, row: PageRow, source: PageRow, *, is_own: bool) -> None:
         document = document_of(source, self.store.volatile.stable(row.url, row.name))
@@ -224,8 +168,8 @@ def _membership(source: MergedCrawl) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class LostPages:
-    """Stores pages whose worker's directory is missing.
+class FleetPages:
+    """Stores pages that a fleet kept and no merged crawl has.
 
     Args:
         database: Database with the captures of all merged crawls.
@@ -251,7 +195,6 @@ class LostPages:
 
     async def _restore(self, watch: CheckWatch) -> int:
         store = PageStore(self.database)
-        visit = int(self.database.meta(meta_names.VISIT) or 1)
         history = KnownUrls(self.database, IntervalPolicy())
         restored = 0
         async for kept in self.fleet.kept():
@@ -259,16 +202,42 @@ class LostPages:
             page = kept.original
             if self.database.read(_HAS_PAGE, (page.key,)).fetchone() is not None:
                 continue
-            store.insert(await self._row(store.new_id(), visit, kept))
-            history.note(page.key, visit, Outcome(NEW), page.fetched_at)
+            row = await self._row(store, kept)
+            store.insert(row)
+            history.note(page.key, row.visit, Outcome(NEW), page.fetched_at)
             restored += 1
         self.database.commit()
         return restored
 
-    async def _row(self, page_id: int, visit: int, kept: FleetKeptText) -> PageRow:
+    def lend(self, watch: CheckWatch) -> int:
+        """Store the texts that orphans may need as older versions, behind all other captures.
+
+        Returns:
+            The lowest of their ids.
+
+        Complexity: O(texts of the fleet); memory of one.
+        """
+        self.database.write(_WANT)
+        watch.begin("texts of the fleet", 0)
+        return asyncio.run(self._lend(watch))
+
+    async def _lend(self, watch: CheckWatch) -> int:
+        store = PageStore(self.database)
+        first = store.new_id()
+        async for kept in self.fleet.kept():
+            watch.advance()
+            digest = kept.original.text_digest
+            if self.database.read(_IS_WANTED, (digest,)).fetchone() is not None:
+                row = await self._row(store, kept)
+                row.latest = 0
+                self.database.write(store.insert_sql, row.values())
+        return first
+
+    async def _row(self, store: PageStore, kept: FleetKeptText) -> PageRow:
         page, content = kept.original, await kept.content()
+        visit = int(self.database.meta(meta_names.VISIT) or 1)
         row = PageRow(
-            id=page_id,
+            id=store.new_id(),
             key=page.key,
             url=page.url,
             canonical_url=page.canonical_url,

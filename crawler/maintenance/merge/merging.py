@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.merge import lost_originals, merged_captures, merged_crawls
-from crawler.maintenance.merge.lost_originals import FleetTexts, LostOriginals, LostPages, fleet_of
+from crawler.maintenance.merge.lost_originals import FleetPages, LostOriginals, fleet_of
 from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
 from crawler.maintenance.merge.merged_crawls import PartedKeys, blamed, made_whole, opened
 from crawler.maintenance.merge.small_tables import (
@@ -182,11 +182,12 @@ class _Merging:
         merge_known(database, sources, parted, watch)
         merge_requests(database, sources, visit, parted, watch)
         missing = {} if fleet is None else fleet.missing(sources)
-        restored = 0
-        if fleet is not None and missing:
-            restored = LostPages(database, fleet, self._tuned.min_words).restore(watch)
+        restored, fleet_pages = 0, None
+        if fleet is not None:
+            fleet_pages = FleetPages(database, fleet, self._tuned.min_words)
+            restored = fleet_pages.restore(watch) if missing else 0
         name_originals(database)
-        orphans, lost = self._settle_orphans(fleet)
+        orphans, lost = self._settle_orphans(fleet_pages)
         name_resembled(database)
         twice = "SELECT count(*) FROM scratch.captures WHERE same_as IS NOT NULL"
         pages, held, duplicates = database.read(_COUNTS).fetchone()
@@ -209,7 +210,7 @@ class _Merging:
         tuned = newest(self._database.read)
         return Parameters() if tuned is None else tuned.parameters
 
-    def _settle_orphans(self, fleet: FleetRecord | None) -> tuple[int, list[str]]:
+    def _settle_orphans(self, fleet: FleetPages | None) -> tuple[int, list[str]]:
         """Make the indexes, and judge the duplicates without an original by them."""
         database = self._database
         tuned = newest(database.read)
@@ -225,8 +226,7 @@ class _Merging:
                 signatures=opened.signatures,
                 passages=opened.passages,
             )
-            texts = None if fleet is None else FleetTexts(database, fleet.kept)
-            originals = LostOriginals(database, store, deduplicator, texts)
+            originals = LostOriginals(database, store, deduplicator, fleet)
             found = len(originals.orphans())
             lost = originals.settle(self._watch)
             promotion = Promotion(store, deduplicator, 0 if tuned is None else tuned.id)
