@@ -26,78 +26,15 @@ Frequencies = NDArray[np.int64]
 
 _WAITING = 1 << 20
 
-MAX_FEATURES = 4_000_000
 
-
-class DocumentCounter:
-    """Document frequencies of a stream: exact until there are too many features, then close.
-
-    Lossy counting, with a bound that is raised only when the table is full and not at every step:
-    beside its count, a feature has the number of documents in which it may have been dropped
-    before. When more than ``max_features`` are held, the bound is raised to the least number at
-    which dropping every feature whose both numbers sum to no more makes room. So a count is never
-    above the true frequency, and never more than ``max_undercount`` below it; a feature that is not
-    held occurred in at most ``max_undercount`` documents.
-
-    Memory: 24 bytes a feature held, 8 for each that waits to be merged: as many as are held, at
-    least a million; twice that during a merge.
-
-    Reference: Manku, Motwani, Approximate frequency counts over data streams, VLDB 2002,
-    section 4.2.
-    """
-
-    def __init__(self, max_features: int) -> None:
-        self.documents = 0
-        self.max_undercount = 0
-        self._max_features = max_features
-        self._hashes: Hashes = np.empty(0, np.uint64)
-        self._counts: Frequencies = np.empty(0, np.int64)
-        self._dropped: Frequencies = np.empty(0, np.int64)
-        self._waiting: Hashes = np.empty(_WAITING, np.uint64)
-        self._filled = 0
-
-    def add(self, features: Hashes) -> None:
-        """Count a document, given by its distinct features in any order."""
-        self.documents += 1
-        end = self._filled + len(features)
-        if end > len(self._waiting):
-            self._merge()
-            end = len(features)
-            room = max(_WAITING, len(self._hashes), end)
-            self._waiting = np.empty(room, np.uint64)
-        self._waiting[self._filled : end] = features
-        self._filled = end
-
-    def counts(self) -> tuple[Hashes, Frequencies]:
-        """Return the features that are held, ascending, and the documents that hold each."""
-        self._merge()
-        return self._hashes, self._counts
-
-    def _merge(self) -> None:
-        new, counts = np.unique(self._waiting[: self._filled], return_counts=True)
-        self._filled = 0
-        places, known = find(self._hashes, new)
-        self._counts[places[known]] += counts[known]
-        added = ~known
-        self._hashes = np.concatenate((self._hashes, new[added]))
-        self._counts = np.concatenate((self._counts, counts[added]))
-        unseen = np.full(len(self._hashes) - len(self._dropped), self.max_undercount)
-        self._dropped = np.concatenate((self._dropped, unseen))
-        # Two ascending runs: a stable sort merges them in one pass.
-        self._keep(np.argsort(self._hashes, kind="stable"))
-        if len(self._hashes) > self._max_features:
-            self._drop_rare()
-
-    def _drop_rare(self) -> None:
-        at_most = self._counts + self._dropped
-        excess = len(at_most) - self._max_features
-        self.max_undercount = int(np.partition(at_most, excess - 1)[excess - 1])
-        self._keep(np.flatnonzero(at_most > self.max_undercount))
-
-    def _keep(self, rows: NDArray[np.intp]) -> None:
-        self._hashes = self._hashes[rows]
-        self._counts = self._counts[rows]
-        self._dropped = self._dropped[rows]
+def _with(hashes: Hashes, counts: Frequencies, new: list[Hashes]) -> tuple[Hashes, Frequencies]:
+    """Return the counts of features with those of more documents, of each its distinct features."""
+    more, times = np.unique(np.concatenate((hashes[:0], *new)), return_counts=True)
+    merged = distinct(np.concatenate((hashes, more)))
+    found = np.zeros(len(merged), np.int64)
+    found[np.searchsorted(merged, hashes)] = counts
+    found[np.searchsorted(merged, more)] += times
+    return merged, found
 
 
 def find(stored: Hashes, asked: Hashes) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
@@ -150,7 +87,6 @@ class IdfTable:
         unit: str = "word",
         size: int = 1,
         min_documents: int = 1,
-        max_features: int = MAX_FEATURES,
     ) -> Self:
         """Count features over texts, which are taken one by one and not held.
 
@@ -161,34 +97,32 @@ class IdfTable:
             min_documents: Features of fewer texts are left out in the end, 1 or more. With 2 a
                 table is smaller by all that stands in one text alone, which then weighs a tenth
                 more than it should in a corpus of 1,000 texts.
-            max_features: The largest number of features held, 1 or more. Beyond it lossy counting
-                drops the rarest ones, and ``max_undercount`` says how far frequencies may be off.
 
         Raises:
             ParameterError: An argument is out of range, or ``texts`` is one text.
             TypeError: Something in ``texts`` is no ``str``.
 
-        Complexity: O(length of all texts), in 24 bytes a feature held and 8 a feature waiting.
+        Complexity: O(length of all texts), in 16 bytes a feature and 8 a feature waiting: as many
+            as are held, at least a million; twice that while they are merged.
         """
         Features(unit, size)  # for its checks
-        for name, value in (("min_documents", min_documents), ("max_features", max_features)):
-            if value < 1:
-                raise ParameterError(f"{name} must be at least 1, got {value}")
+        if min_documents < 1:
+            raise ParameterError(f"min_documents must be at least 1, got {min_documents}")
         if isinstance(texts, str):
             raise ParameterError("texts must be several texts, got one str; put it in a list")
-        counter = DocumentCounter(max_features)
-        for text in texts:
-            counter.add(shingle_set(text, unit, size))
-        hashes, frequencies = counter.counts()
-        frequent = frequencies >= min_documents
-        return cls(
-            unit,
-            size,
-            counter.documents,
-            counter.max_undercount + min_documents - 1,
-            hashes[frequent],
-            frequencies[frequent],
-        )
+        hashes, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
+        waiting, documents = list[Hashes](), 0
+        room = _WAITING
+        for documents, text in enumerate(texts, 1):  # noqa: B007  # how many they were
+            waiting.append(shingle_set(text, unit, size))
+            room -= len(waiting[-1])
+            if room < 0:
+                hashes, counts = _with(hashes, counts, waiting)
+                waiting.clear()
+                room = max(_WAITING, len(hashes))
+        hashes, counts = _with(hashes, counts, waiting)
+        frequent = counts >= min_documents
+        return cls(unit, size, documents, min_documents - 1, hashes[frequent], counts[frequent])
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

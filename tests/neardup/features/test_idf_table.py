@@ -119,7 +119,6 @@ class TestLearned:
         [
             ({"size": 0}, "size must be 1..16, got 0"),
             ({"min_documents": 0}, "min_documents must be at least 1, got 0"),
-            ({"max_features": 0}, "max_features must be at least 1, got 0"),
             ({"unit": "line"}, "unit must be one of word, character, got 'line'"),
         ],
     )
@@ -200,46 +199,19 @@ class TestMerged:
         assert first.merged(second).max_undercount == 3
 
 
-class TestBound:
-    """With more features than may be held, the rarest go and the rest is nearly right."""
-
+class TestCounts:
     @pytest.fixture(autouse=True)
     def merge_often(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("neardup.features.idf_table._WAITING", 8)
 
     @settings(deadline=None)
-    @given(
-        st.lists(st.lists(st.integers(0, 60), max_size=9), max_size=60),
-        st.integers(1, 40),
-        st.integers(1, 3),
-    )
-    def test_no_frequency_is_too_high_and_none_too_low_by_more_than_is_said(
-        self, numbers: list[list[int]], max_features: int, min_documents: int
+    @given(st.lists(st.lists(st.integers(0, 60), max_size=9), max_size=60), st.integers(1, 3))
+    def test_frequencies_are_those_of_a_plain_count(
+        self, numbers: list[list[int]], min_documents: int
     ) -> None:
         corpus = [" ".join(map(str, row)) for row in numbers]
-        table = IdfTable.learned(corpus, max_features=max_features, min_documents=min_documents)
-        assert len(table) <= max_features
+        table = IdfTable.learned(corpus, min_documents=min_documents)
         assert table.documents == len(corpus)
+        assert table.max_undercount == min_documents - 1
         for shingle, true in counted(corpus, 1).items():
-            assert true - table.max_undercount <= asked(table, shingle) <= true
-
-    @given(st.lists(st.lists(st.integers(0, 60), max_size=9), max_size=40))
-    def test_it_is_exact_as_long_as_there_is_room(self, numbers: list[list[int]]) -> None:
-        corpus = [" ".join(map(str, row)) for row in numbers]
-        table = IdfTable.learned(corpus, max_features=61)
-        assert table.max_undercount == 0
-        assert {word: asked(table, word) for word in counted(corpus, 1)} == counted(corpus, 1)
-
-    def test_what_is_frequent_stays_among_ever_new_words(self) -> None:
-        corpus = [f"the of {number}" for number in range(3000)]
-        table = IdfTable.learned(corpus, max_features=100)
-        assert len(table) <= 100
-        # 3,000 words of one text each share about 100 places: a few per cent of the texts.
-        assert table.max_undercount < 150
-        assert frequency(table, "the") == frequency(table, "of") == 3000
-
-    def test_more_features_in_one_text_than_are_stored_is_no_error(self) -> None:
-        corpus = [" ".join(map(str, range(500))), "7 8", "8 9"]
-        table = IdfTable.learned(corpus, max_features=20)
-        assert len(table) <= 20
-        assert 3 - table.max_undercount <= frequency(table, "8") <= 3
+            assert asked(table, shingle) == (true if true >= min_documents else 0)
