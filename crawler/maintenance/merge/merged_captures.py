@@ -246,35 +246,17 @@ class MergedCapture(NamedTuple):
         same_bytes = bool(self.body_bytes) and self.payload_digest == other.payload_digest
         return same_bytes or (not self.is_file and self.text_digest == other.text_digest)
 
-    def says_less(self, previous: MergedCapture) -> bool:
-        """Return whether a capture without content would replace one with content.
 
-        The rule is that of ``PageStore.insert``.
-        """
-        if not previous.was_read:
-            return False
-        return says_less(self, previous)
+def choose(captures: Sequence[MergedCapture]) -> tuple[int, dict[int, int]]:
+    """Choose the newest capture of a page as one crawl would, given the captures in this order.
 
+    The newest one with content counts, by the rule of ``PageStore.insert``. Equal captures become
+    one: the one that has the text, else the first.
 
-class NewestCapture(NamedTuple):
-    """The newest of several crawls' newest captures of one page.
-
-    Attributes:
-        newest: Id of the capture.
-        same: Ids of captures that repeat another, with the id of that one.
+    Returns:
+        The id of the newest, and the ids of captures that repeat another, with that one's.
     """
-
-    newest: int
-    same: dict[int, int]
-
-
-def choose(captures: Sequence[MergedCapture]) -> NewestCapture:
-    """Choose the newest capture as one crawl would, given the captures in this order.
-
-    The newest one with content counts. Equal captures become one: the one that has the text, else
-    the first.
-    """
-    newest, same = captures[0], {}
+    newest, same = captures[0], dict[int, int]()
     for capture in captures[1:]:
         if capture.says_what(newest):
             stays, goes = (newest, capture)
@@ -282,9 +264,9 @@ def choose(captures: Sequence[MergedCapture]) -> NewestCapture:
                 stays, goes = capture, newest
             same[goes.id] = stays.id
             newest = stays
-        elif not capture.says_less(newest):
+        elif not (newest.was_read and says_less(capture, newest)):
             newest = capture
-    return NewestCapture(newest.id, same)
+    return newest.id, same
 
 
 def number_captures(
@@ -310,19 +292,19 @@ def number_captures(
 def _choose_newest(database: Database, watch: CheckWatch) -> None:
     watch.begin("pages in several crawls", 0)
     for rows in rivals(database, ", ".join(MergedCapture._fields[1:])):
-        _put(database, choose(list(map(MergedCapture._make, rows))))
+        _put(database, *choose(list(map(MergedCapture._make, rows))))
         watch.advance(len(rows))
 
 
-def _put(database: Database, choice: NewestCapture) -> None:
+def _put(database: Database, newest: int, same: Mapping[int, int]) -> None:
     database.write(
         "UPDATE scratch.captures SET latest = 0 WHERE latest = 1 AND id <> ?1"
         " AND key = (SELECT key FROM scratch.captures WHERE id = ?1)",
-        (choice.newest,),
+        (newest,),
     )
-    for goes, stays in choice.same.items():
-        while stays in choice.same:
-            stays = choice.same[stays]  # noqa: PLW2901  # itself the same as a third one
+    for goes, stays in same.items():
+        while stays in same:
+            stays = same[stays]  # noqa: PLW2901  # itself the same as a third one
         database.write("UPDATE scratch.captures SET same_as = ? WHERE id = ?", (stays, goes))
 
 
