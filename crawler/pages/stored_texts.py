@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
+    from crawler.pages.volatile import VolatileSlots
     from neardup import Parameters
     from neardup.indexes.arrays import Ids
+
+    Execute = Callable[[str, Sequence[Any]], sqlite3.Cursor]
 
 # A duplicate holds no text of its own where another page has it. Older versions count too: a
 # duplicate may have had the text first. Pages with the same visible text may differ in their main
@@ -52,7 +55,43 @@ SIGNED = (
 _AMONG = "id IN (SELECT value FROM json_each(?))"
 
 
-class PageDocuments:
+class StoredDocuments:
+    """Implements the part of neardup's ``Documents`` that needs no text.
+
+    Args:
+        read: Function that runs a query.
+        names: Volatile words of names.
+        signed: SQL behind FROM for pages that are found by their texts, with its WHERE.
+    """
+
+    def __init__(self, read: Execute, names: VolatileSlots, signed: str) -> None:
+        self._read = read
+        self._names = names
+        self._signed = signed
+
+    def name(self, id: int) -> str:  # noqa: A002  # neardup's name for it
+        row = self._read("SELECT url, name FROM pages WHERE id = ?", (id,)).fetchone()
+        return "" if row is None else self._names.stable(*row)
+
+    def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
+        return [
+            StoredFacts(int(page_id), to_unsigned(fingerprint) or 0, self._names.stable(url, name))
+            for page_id, fingerprint, url, name in self._of_signed("fingerprint, url, name", ids)
+        ]
+
+    def words_of(self, ids: Collection[int]) -> dict[int, int]:
+        return dict(self._of_signed("words", ids))
+
+    def _of_signed(self, columns: str, ids: Collection[int]) -> list[tuple[Any, ...]]:
+        """Return id and columns of those of some pages that are found by their texts."""
+        sql = f"SELECT id, {columns} FROM {self._signed} AND {_AMONG}"
+        return self._read(sql, (json.dumps(list(ids)),)).fetchall()
+
+    def add(self, id: int, document: Document) -> None:  # noqa: A002
+        """Do nothing: the caller stores the page with its verdict, in the same step."""
+
+
+class PageDocuments(StoredDocuments):
     """Implements neardup's ``Documents`` with the page store.
 
     Only a page's newest capture can be found, and only if its text is stored: a page is never
@@ -60,6 +99,7 @@ class PageDocuments:
     """
 
     def __init__(self, store: PageStore) -> None:
+        super().__init__(store.database.read, store.volatile, f"pages WHERE {SIGNED}")
         self._store = store
 
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
@@ -77,32 +117,10 @@ class PageDocuments:
         except (zstandard.ZstdError, ValueError):  # a damaged text makes no verdict; verify says so
             return None
 
-    def name(self, id: int) -> str:  # noqa: A002  # neardup's name for it
-        return self._store.name(id)
-
-    def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
-        return [
-            StoredFacts(
-                int(page_id), to_unsigned(fingerprint) or 0, self._store.volatile.stable(url, name)
-            )
-            for page_id, fingerprint, url, name in self._of_signed("fingerprint, url, name", ids)
-        ]
-
-    def words_of(self, ids: Collection[int]) -> dict[int, int]:
-        return dict(self._of_signed("words", ids))
-
-    def _of_signed(self, columns: str, ids: Collection[int]) -> list[tuple[Any, ...]]:
-        """Return id and columns of those of some captures that are found by their texts."""
-        sql = f"SELECT id, {columns} FROM pages WHERE {SIGNED} AND {_AMONG}"
-        return self._store.database.read(sql, (json.dumps(list(ids)),)).fetchall()
-
     def signed_ids(self) -> Ids:
         """Return the ids of all captures that are found by their texts: int64, (captures,)."""
         rows = self._store.database.read(f"SELECT id FROM pages WHERE {SIGNED}")
         return np.fromiter((page_id for (page_id,) in rows), np.int64)
-
-    def add(self, id: int, document: Document) -> None:  # noqa: A002
-        """Do nothing: the capture is inserted with its verdict, in the same transaction."""
 
 
 def document_of(row: PageRow, name: str | None) -> Document:
@@ -170,7 +188,7 @@ class HeldTexts:
         read: Function that runs a query.
     """
 
-    def __init__(self, read: Callable[[str, Sequence[Any]], sqlite3.Cursor]) -> None:
+    def __init__(self, read: Execute) -> None:
         self._read = read
 
     def find(self, page_id: int, digest: bytes | None, words: int | None) -> TextSource | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.boilerplate import CountedBoilerplate, is_counted
 from crawler.pages.page_row import to_signed, to_unsigned
-from crawler.pages.stored_texts import HeldTexts, TextSource
+from crawler.pages.stored_texts import HeldTexts, StoredDocuments, TextSource
 from crawler.pages.verdicts import (
     CHANGED,
     EXACT_DUPLICATE,
@@ -25,7 +25,6 @@ from crawler.storage.schema import BOILERPLATE
 from crawler.storage.states import WAITING
 from neardup import Deduplicator, HammingIndex, Verdict
 from neardup.boilerplate import block_hashes
-from neardup.kept_facts import StoredFacts
 from neardup.names import difference, unpacked
 from neardup.storage.signatures import memory_passages
 
@@ -60,6 +59,11 @@ CREATE INDEX temp.judged_payload ON judged (payload) WHERE original IS NULL;
 _SET_CONTAINER = """
 UPDATE temp.judged SET part_of = ?, containment = ? WHERE id = ? AND part_of IS NULL
 """
+_SIGNED = """
+(SELECT judged.id, judged.fingerprint, words, url, name
+ FROM temp.judged AS judged JOIN pages USING (id) WHERE original IS NULL)
+WHERE fingerprint IS NOT NULL
+"""
 _KEPT = "SELECT id FROM temp.judged WHERE {} = ? AND original IS NULL ORDER BY id"
 
 
@@ -82,7 +86,7 @@ class JudgedRow(NamedTuple):
     is_awaited: int = 0
 
 
-class JudgedPages:
+class JudgedPages(StoredDocuments):
     """The table of new verdicts, with neardup's ``Documents`` over its kept pages.
 
     It is in a temporary file, so that its memory does not grow with the crawl.
@@ -91,8 +95,8 @@ class JudgedPages:
     def __init__(
         self, connection: sqlite3.Connection, texts: HeldTexts, names: VolatileSlots
     ) -> None:
+        super().__init__(connection.execute, names, _SIGNED)
         self._connection = connection
-        self._names = names
         self._texts = texts
         connection.isolation_level = None  # no transaction begins or ends by itself
         connection.execute("PRAGMA temp_store = FILE")
@@ -136,33 +140,6 @@ class JudgedPages:
         sql = "SELECT source, is_near FROM temp.judged WHERE id = ? AND original IS NULL"
         row = self._connection.execute(sql, (id,)).fetchone()
         return None if row is None else self._texts.text(TextSource(*row))
-
-    def name(self, id: int) -> str:  # noqa: A002  # neardup's name for it
-        sql = "SELECT url, name FROM pages WHERE id = ?"
-        row = self._connection.execute(sql, (id,)).fetchone()
-        return "" if row is None else self._names.stable(*row)
-
-    def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
-        rows = self._of_signed("judged.fingerprint, url, name", ids)
-        return [
-            StoredFacts(int(number), to_unsigned(fingerprint) or 0, self._names.stable(url, name))
-            for number, fingerprint, url, name in rows
-        ]
-
-    def words_of(self, ids: Collection[int]) -> dict[int, int]:
-        return dict(self._of_signed("words", ids))
-
-    def _of_signed(self, columns: str, ids: Collection[int]) -> list[tuple[Any, ...]]:
-        """Return id and columns of those of some kept pages that have a fingerprint."""
-        sql = (
-            f"SELECT judged.id, {columns} FROM temp.judged AS judged JOIN pages USING (id)"
-            " WHERE original IS NULL AND judged.fingerprint IS NOT NULL"
-            " AND judged.id IN (SELECT value FROM json_each(?))"
-        )
-        return self._connection.execute(sql, (json.dumps(list(ids)),)).fetchall()
-
-    def add(self, id: int, document: Document) -> None:  # noqa: A002
-        """Do nothing: the caller stores the verdict, in the same step."""
 
 
 # Copies of a file that is no page have no text: is_main is NULL. Originals in other crawls stay.
