@@ -5,20 +5,15 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, LCSseq
 
 from neardup.errors import DocumentError, ParameterError
 from neardup.features.folding import fold
 from neardup.features.scripts import MARK, SINGLE, kinds_of
-
-_KEPT_BYTES = 80_000_000
-"""The largest size of the bits that are kept of the words asked for last."""
 
 _RUN = 5
 """The number of words in a run, as many as a shingle of the verification has."""
@@ -27,56 +22,8 @@ Run = tuple[int, ...]
 
 Words = Sequence[int]
 
-# rapidfuzz keeps a bit for each pair of words: 50 MB.
-_AT_ONCE = 400_000_000
-# Beyond it (140,000 words against 140,000) the exact answer would take more than some seconds.
-_EXACT = 20_000_000_000
-
-
-def best_split(first: Sequence[int], second: Sequence[int]) -> tuple[int, int]:
-    """Return places in both at which a longest common subsequence can be cut.
-
-    Complexity: O(n * m / 64) in time: two texts of 100,000 words take a second.
-    Reference: Hirschberg, A linear space algorithm for computing maximal common subsequences,
-    CACM 1975.
-    """
-    half = len(first) // 2
-    ahead = _lengths(first[:half], second)
-    behind = _lengths(first[half:][::-1], second[::-1])[::-1]
-    return half, int(np.argmax(ahead + behind))
-
-
-def _lengths(first: Sequence[int], second: Sequence[int]) -> NDArray[np.int64]:
-    """Return the length of the LCS of ``first`` with each beginning of ``second``.
-
-    A row of the table of dynamic programming is one integer: a zero at bit j says that the length
-    grows by one there.
-
-    Returns:
-        int64, (len(second) + 1,).
-
-    Reference: Hyyro, Bit-parallel LCS-length computation revisited, 2004, figure 4.
-    """
-    places: defaultdict[int, list[int]] = defaultdict(list)
-    for place, word in enumerate(second):
-        places[word].append(place)
-    size = len(second) // 8 + 1
-
-    @lru_cache(_KEPT_BYTES // size)
-    def mask_of(word: int) -> int:
-        bits = bytearray(size)
-        for place in places[word]:
-            bits[place >> 3] |= 1 << (place & 7)
-        return int.from_bytes(bits, "little")
-
-    row = everything = (1 << len(second)) - 1
-    for word in filter(places.__contains__, first):
-        found = row & mask_of(word)
-        if found:
-            row = (row + found | row ^ found) & everything
-    packed = np.frombuffer(row.to_bytes(len(second) // 8 + 1, "little"), np.uint8)
-    bits = np.unpackbits(packed, count=len(second), bitorder="little")
-    return np.concatenate(([0], np.cumsum(1 - bits.astype(np.int64))))
+# rapidfuzz keeps a bit for each pair of words: 200 MB for 40,000 against 40,000.
+_EXACT = 1_600_000_000
 
 
 def anchors(first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
@@ -135,13 +82,12 @@ class Block(NamedTuple):
 def common_blocks(first: Words, second: Words) -> Iterator[Block]:
     """Yield a longest common subsequence of two sequences of word numbers, in order.
 
-    Exact up to 140,000 words on either side. Longer texts are tied together first by runs of words
+    Exact up to 40,000 words on either side. Longer texts are tied together first by runs of words
     that occur once in both; then no more than such a size is compared at a time, and what is
     longer and not tied has nothing in common.
 
-    Complexity: O(n * m / 64) in time up to that size, linear in memory.
-    References: Hirschberg, A linear space algorithm for computing maximal common subsequences,
-    CACM 1975; Hyyro, Bit-parallel LCS-length computation revisited, 2004.
+    Complexity: O(n * m / 64) in time and in words of memory up to that size.
+    Reference: Hyyro, Bit-parallel LCS-length computation revisited, 2004, as rapidfuzz has it.
     """
     return _between(first, second, Block(0, 0, 0), tied=False)
 
@@ -162,15 +108,10 @@ def _between(first: Words, second: Words, start: Block, *, tied: bool) -> Iterat
 
 def _inner(first: Words, second: Words, start: Block, *, tied: bool) -> Iterator[Block]:
     pairs = len(first) * len(second)
-    if pairs <= _AT_ONCE or len(first) == 1:
+    if pairs <= _EXACT:
         for block in LCSseq.editops(first, second).as_matching_blocks():
             if block.size:
                 yield Block(start.first + block.a, start.second + block.b, block.size)
-    elif pairs <= _EXACT:
-        half, other = best_split(first, second)
-        middle = Block(start.first + half, start.second + other, 0)
-        yield from _between(first[:half], second[:other], start, tied=tied)
-        yield from _between(first[half:], second[other:], middle, tied=tied)
     elif not tied:
         yield from _tied(first, second, start)
 
@@ -290,11 +231,11 @@ def diff(first: str, second: str) -> list[WordRun]:
         The runs in order; of a change, what was removed comes before what was added. No two runs
         of a kind follow each other.
 
-    Complexity: O(n * m / 64) for n and m words between the first and the last difference: 100,000
-    against 100,000 unlike ones take three seconds. Exact up to 140,000; of longer ones, stretches
-    of such a size without any five words of their own in common count as replaced. Memory: linear.
-    Reference: Myers, An O(ND) difference algorithm, 1986, for the problem;
-    ``best_split`` and ``common_blocks`` name those for the solution.
+    Complexity: O(n * m / 64) for n and m words between the first and the last difference. Exact up
+    to 40,000, with 200 MB of memory; of longer ones, stretches of such a size without any five
+    words of their own in common count as replaced.
+    Reference: Myers, An O(ND) difference algorithm, 1986, for the problem; ``common_blocks`` names
+    that for the solution.
     """
     ours, theirs = written_words(first), written_words(second)
     numbers: defaultdict[str, int] = defaultdict(count().__next__)

@@ -94,25 +94,9 @@ def test_long_texts_that_differ_everywhere_are_compared_whole() -> None:
     assert len(words_of(runs, EQUAL)) >= 20_000
 
 
-@pytest.mark.parametrize("at_once", [1, 30, 500])
-def test_texts_that_are_cut_in_two_have_the_same_longest_subsequence(
-    monkeypatch: pytest.MonkeyPatch, at_once: int
-) -> None:
-    # The bound of memory, made small, so that short texts reach the branches of long ones.
-    monkeypatch.setattr(alignment, "_AT_ONCE", at_once)
-    source = random.Random(at_once)
-    for _ in range(30):
-        first, second = (
-            " ".join(source.choices("abcdefgh", k=source.randrange(80))) for _ in range(2)
-        )
-        runs = check(first, second)
-        assert len(words_of(runs, EQUAL)) == length_of_lcs(folded(first), folded(second))
-
-
 def test_texts_too_long_for_an_exact_answer_are_tied_by_their_common_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(alignment, "_AT_ONCE", 100)
     monkeypatch.setattr(alignment, "_EXACT", 100)
     words = [f"w{number}" for number in range(1_000)]
     other = [f"x{number}" if number % 50 == 3 else word for number, word in enumerate(words)]
@@ -122,7 +106,6 @@ def test_texts_too_long_for_an_exact_answer_are_tied_by_their_common_runs(
 
 
 def test_long_texts_with_nothing_in_common_end_as_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "_AT_ONCE", 100)
     monkeypatch.setattr(alignment, "_EXACT", 100)
     runs = check("a " * 50 + "b", "c " * 60 + "d")
     assert [run.kind for run in runs] == [REMOVED, ADDED]
