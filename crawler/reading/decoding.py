@@ -48,11 +48,10 @@ _HEAD_PARTS = re.compile(
     rb"|(?P<declaration>(?:meta(?=[\s/])|\?xml\s)[^>]*+(?:>|\Z)))",
     re.IGNORECASE | re.DOTALL,
 )
-# With fewer bytes beyond ASCII the detection may take French for Russian, so that only those count
-# which in the fallback are signs within words: "ksi¹¿ki".
+# With fewer bytes beyond ASCII the detection may take French for Russian. It is asked where one of
+# them is, in the fallback, a sign within a word ("ksi¹¿ki"), but none that stands there ("l´été").
 _ENOUGH_TO_GUESS = 16
-_ENOUGH_SIGNS = 3
-_SIGN_IN_WORD = re.compile(r"(?<=[^\W\d_])[¡-©«-´¶-¹»-¿×÷](?=[^\W\d_])")
+_SIGN_IN_WORD = re.compile(r"(?<=[^\W\d_])[¡-©«-³¶¸¹»-¿×÷](?=[^\W\d_])")
 # Those of the web, but for what is rarer than it is guessed.
 _GUESSED = (
     *(f"windows-125{number}" for number in range(9)),
@@ -141,17 +140,10 @@ def _by_declaration(body: bytes, header: str | None, meta: str | None) -> str:
     for encoding in (header, meta):
         if encoding is not None and _fits(body, encoding):
             return encoding
-    count = len(body) - len(body.translate(None, _HIGH))
-    if count < _ENOUGH_TO_GUESS and not _has_signs(body, count):
+    is_short = len(body) - len(body.translate(None, _HIGH)) < _ENOUGH_TO_GUESS
+    if is_short and _SIGN_IN_WORD.search(body.decode(_FALLBACK, "replace")) is None:
         return _FALLBACK
     return _guess(body)
-
-
-def _has_signs(body: bytes, count: int) -> bool:
-    """Return whether a body of few bytes beyond ASCII has signs within words in the fallback."""
-    if count < _ENOUGH_SIGNS:
-        return False
-    return _SIGN_IN_WORD.search(body.decode(_FALLBACK, "replace")) is not None
 
 
 def _guess(body: bytes) -> str:

@@ -37,17 +37,6 @@ def _with(hashes: Hashes, counts: Frequencies, new: list[Hashes]) -> tuple[Hashe
     return merged, found
 
 
-def find(stored: Hashes, asked: Hashes) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the place of each value asked for among those stored, and whether it is there.
-
-    Stored values ascend. Places of values that are not stored say nothing.
-    """
-    if not len(stored):
-        return np.zeros(len(asked), np.intp), np.zeros(len(asked), np.bool_)
-    places = np.minimum(np.searchsorted(stored, asked), len(stored) - 1)
-    return places, stored[places] == asked
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class IdfTable:
     """Document frequencies of features, learned from texts, and the weights that follow from them.
@@ -55,7 +44,7 @@ class IdfTable:
     A feature of nearly every text says nothing about one of them: the table knows the stop words
     of any language, and the boilerplate of any site, from the texts themselves.
 
-    Tables come from :meth:`learned`, :meth:`load` and :meth:`merged`; a table does not change.
+    Tables come from :meth:`learned` and :meth:`load`; a table does not change.
 
     Attributes:
         unit: The unit of features, "word" or "character".
@@ -189,31 +178,6 @@ class IdfTable:
         np.savez(content, probe=probe, **vars(self))
         write_durably(Path(path), (content.getbuffer(),))
 
-    def merged(self, other: "IdfTable") -> "IdfTable":
-        """Return the table of both corpora, as if learned at once, for work that was shared out.
-
-        Their errors add up: ``max_undercount`` is the sum of both.
-
-        Raises:
-            ParameterError: The tables are of different features.
-
-        Complexity: O(features).
-        """
-        if (self.unit, self.size) != (other.unit, other.size):
-            raise ParameterError(
-                f"both tables must be of the same features, got {self.size} x {self.unit} "
-                f"and {other.size} x {other.unit}"
-            )
-        hashes = distinct(np.concatenate((self.hashes, other.hashes)))
-        return IdfTable(
-            self.unit,
-            self.size,
-            self.documents + other.documents,
-            self.max_undercount + other.max_undercount,
-            hashes,
-            self.document_frequencies(hashes) + other.document_frequencies(hashes),
-        )
-
     def __len__(self) -> int:
         return len(self.hashes)
 
@@ -242,10 +206,10 @@ class IdfTable:
 
         Complexity: O(features * log len(self)).
         """
-        places, known = find(self.hashes, hashes)
-        found = np.zeros(len(hashes), np.int64)
-        found[known] = self.frequencies[places[known]]
-        return found
+        if not len(self):
+            return np.zeros(len(hashes), np.int64)
+        places = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
+        return np.where(self.hashes[places] == hashes, self.frequencies[places], 0)
 
     def weights(self, hashes: Hashes) -> NDArray[np.float64]:
         """Return the inverse document frequencies of features, ln((1 + n) / (1 + df)) + 1.

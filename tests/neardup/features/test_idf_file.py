@@ -43,10 +43,6 @@ class TestFile:
         hashes = features("a", "b", "the", "cat", "unseen")
         assert (loaded.weights(hashes) == table.weights(hashes)).all()
 
-    def test_a_loaded_table_merges(self, path: Path) -> None:
-        merged = IdfTable.load(path).merged(IdfTable.learned(["the end"]))
-        assert contents(merged) == contents(IdfTable.learned([*TEXTS, "the end"]))
-
     def test_the_arrays_are_those_of_the_documentation(self, path: Path) -> None:
         arrays = dict(np.load(path, allow_pickle=False))
         about = {name: array.item() for name, array in arrays.items() if not array.ndim}

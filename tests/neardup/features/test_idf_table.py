@@ -169,15 +169,6 @@ class TestLearnedProperties:
         source.shuffle(shuffled)
         assert contents(IdfTable.learned(shuffled)) == contents(IdfTable.learned(corpus))
 
-    @given(corpora, corpora, st.integers(1, 3))
-    def test_merged_is_what_learning_both_at_once_makes(
-        self, first: list[str], second: list[str], size: int
-    ) -> None:
-        merged = IdfTable.learned(first, size=size).merged(IdfTable.learned(second, size=size))
-        both = IdfTable.learned(first + second, size=size)
-        assert contents(merged) == contents(both)
-        assert (merged.documents, merged.max_undercount) == (both.documents, 0)
-
     @given(corpora, st.integers(1, 3))
     def test_weights_fall_as_frequencies_rise(self, corpus: list[str], size: int) -> None:
         table = IdfTable.learned(corpus, size=size)
@@ -186,17 +177,6 @@ class TestLearnedProperties:
         weights = table.weights(hashes)[order]
         assert (np.diff(weights) <= 0).all()
         assert (weights >= 1).all()
-
-
-class TestMerged:
-    def test_tables_of_different_features_are_not_merged(self) -> None:
-        with pytest.raises(ParameterError, match="got 1 x word and 2 x word"):
-            IdfTable.learned(TEXTS).merged(IdfTable.learned(TEXTS, size=2))
-
-    def test_what_may_be_missing_adds_up(self) -> None:
-        first = IdfTable.learned(TEXTS, min_documents=2)
-        second = IdfTable.learned(TEXTS, min_documents=3)
-        assert first.merged(second).max_undercount == 3
 
 
 class TestCounts:
