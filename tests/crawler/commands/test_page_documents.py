@@ -219,13 +219,13 @@ def test_all_pages_can_stand_in_one_file(folder: Path, tmp_path: Path) -> None:
     done = run("pages", str(folder), "-o", str(output))
     assert done.stderr.strip().endswith(f"{len(PAGES)} pages in {output}")
     assert output.read_text(encoding="utf-8").count("\nurl: ") == len(PAGES)
-    for option in (
-        (f"{tmp_path / 'pages'}:markdown",),
-        (str(tmp_path / "pages"), "--format", "md"),
-    ):
-        assert run("pages", str(folder), "-o", *option).returncode == 0
-        assert (tmp_path / "pages").read_bytes() == output.read_bytes()
-        (tmp_path / "pages").unlink()
+    other = tmp_path / "pages"
+    assert run("pages", str(folder), "-o", f"{other}:markdown").returncode == 0
+    assert other.read_bytes() == output.read_bytes()
+    other.unlink()
+    # A name without an ending is that of a folder.
+    assert run("pages", str(folder), "-o", str(other), "--format", "md").returncode == 0
+    assert len(list(other.rglob("*.md"))) == len(PAGES)
 
 
 @pytest.mark.parametrize(

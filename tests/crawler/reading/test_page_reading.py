@@ -218,7 +218,8 @@ def mutilated(body: bytes, rng: random.Random, mutations: int) -> bytes:
 @pytest.mark.parametrize("sign", ["¶", "\u200b", "\uf0c1", "↩"])
 def test_the_sign_by_which_a_heading_links_to_itself_is_left_out(sign: str) -> None:
     heading = f'<h2 id=a>Lamps<a class="headerlink" href="#a">{sign}</a></h2>'
-    body = page(f'<main>{heading}<p>{PROSE} <a href="#b">below</a></p></main>')
+    before = f"<h1>Lights</h1><p>{PROSE}</p>"
+    body = page(f'<main>{before}{heading}<p>{PROSE[::-1]} <a href="#b">below</a></p></main>')
     extract = read(body).extract
     assert extract is not None
     text = markdown(unpack_content(extract.shown.xml_zstd))
