@@ -56,8 +56,6 @@ MAX_IDLE = 500
 
 _YEAR_SECS = 365 * 86_400.0
 
-_CHECKED = "_warn_spider_arg.<locals>.sync_inner"
-
 _SHARE_OF_FILES = 4
 """Let idle connections take at most one in this many of the files that a process may open."""
 
@@ -99,7 +97,7 @@ class PlainDownloader(Downloader):
 def _bare(method: Any) -> Any:
     """Return a method without Scrapy's search for a deprecated argument, which is never given."""
     code = getattr(method, "__code__", None)
-    if code is None or code.co_qualname != _CHECKED:
+    if code is None or code.co_qualname != "_warn_spider_arg.<locals>.sync_inner":
         return method
     return MethodType(method.__wrapped__, method.__self__)
 

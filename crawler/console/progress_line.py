@@ -21,9 +21,8 @@ _DUMB = frozenset({"dumb", "unknown"})
 
 def is_drawable(stream: TextIO | None) -> bool:
     """Return whether a stream is a terminal that can be drawn on; one that is closed is None."""
-    return (
-        stream is not None and stream.isatty() and os.environ.get("TERM", "").lower() not in _DUMB
-    )
+    is_terminal = stream is not None and stream.isatty()
+    return is_terminal and os.environ.get("TERM", "").lower() not in _DUMB
 
 
 class ProgressLine:

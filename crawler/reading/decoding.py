@@ -60,7 +60,6 @@ _GUESSED = (
     *("cp949", "iso-2022-jp"),
 )
 _LONG_ASCII = re.compile(rb"[\0-\x7f]{64,}")
-_OF_JAPANESE = (b"\x1b$B", b"\x1b$@")
 _HIGH = bytes(range(128, 256))
 
 
@@ -106,8 +105,7 @@ def _found(body: bytes, content_type: str | None) -> tuple[str, int, bool]:
     declared = header or declared_encoding(body)
     if declared is not None and declared.startswith(_SEVEN_BITS):
         return declared, 0, False
-    is_japanese = declared is None and any(escape in body for escape in _OF_JAPANESE)
-    if is_japanese and _fits(body, "iso2022_jp"):
+    if declared is None and b"\x1b$" in body and _fits(body, "iso2022_jp"):
         return "iso2022_jp", 0, False
     if _is_utf8(body, declared):
         return "utf-8", 0, True

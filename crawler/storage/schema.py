@@ -107,7 +107,7 @@ CREATE TABLE url_clusters (
     id      INTEGER PRIMARY KEY,    -- negated, it is the rule of a request that is skipped for it
     name    TEXT NOT NULL,          -- host, path pattern, names of arguments
     fetched INTEGER NOT NULL CHECK (fetched >= 0), -- pages in this visit
-    new     INTEGER NOT NULL CHECK (new BETWEEN 0 AND fetched), -- those of them whose text was new
+    new     INTEGER NOT NULL CHECK (new >= 0), -- pages whose text was new, also behind redirects
     barren  INTEGER NOT NULL CHECK (barren >= 0), -- pages since the last new one
     met     INTEGER NOT NULL CHECK (met >= 0), -- requests queued since then, while it was not open
     counted INTEGER NOT NULL CHECK (counted >= 0), -- barren and kept pages: their names count on

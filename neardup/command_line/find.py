@@ -8,8 +8,7 @@ import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from io import TextIOWrapper
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -30,7 +29,7 @@ from neardup.batch.parsing import opened_part
 from neardup.batch.rows import DAMAGE, DAMAGED, LeftOut, read_rows, table_batches
 from neardup.command_line.arguments import STANDARD_INPUT, named_input, parameters_of, print_json
 from neardup.errors import BadInputError, InputError
-from neardup.files.durable import new_file
+from neardup.files.durable import replacing
 from neardup.installing import install_command
 from neardup.plurals import many
 from neardup.verdict import NEAR_DUPLICATE, TEXT_DUPLICATE
@@ -145,9 +144,9 @@ def _filter(folder: Path, files: Sequence[File], target: Path) -> int:
         for row in table.to_pylist():
             kept[row["source"]].add(row["position"])
     parts = [InputPart(0, file.path, file.format, 0, file.size) for file in files]
-    is_table = parts[0].format in {PARQUET, ARROW}
-    with new_file(target) as file:
-        count = (_write_tables if is_table else _write_records)(file, parts, kept)
+    write = _write_tables if parts[0].format in {PARQUET, ARROW} else _write_records
+    with replacing(target) as file:
+        count = write(file, parts, kept)
     if count < (wanted := sum(map(len, kept.values()))):
         raise BadInputError(f"{target}: {count:,} of {wanted:,} rows; the input has changed")
     return count
@@ -155,14 +154,20 @@ def _filter(folder: Path, files: Sequence[File], target: Path) -> int:
 
 def _write_records(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[int]]) -> int:
     count = 0
-    with TextIOWrapper(file, "utf-8", newline="", errors="surrogatepass") as text:
-        for part in parts:
-            with suppress(*DAMAGE), opened_part(part) as opened:  # nothing behind it was kept
-                for row in read_rows(opened, part, None):
-                    if not isinstance(row, LeftOut) and row.position in kept[part.path]:
-                        text.write(json.dumps(row.values, ensure_ascii=False) + "\n")
-                        count += 1
+    for part in parts:
+        with suppress(*DAMAGE), opened_part(part) as opened:  # nothing behind it was kept
+            for row in read_rows(opened, part, None):
+                if not isinstance(row, LeftOut) and row.position in kept[part.path]:
+                    file.write(_record(row.values))
+                    count += 1
     return count
+
+
+def _record(values: object) -> bytes:
+    try:
+        return json.dumps(values, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # half of a pair
+        return json.dumps(values).encode() + b"\n"
 
 
 def _write_tables(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[int]]) -> int:
@@ -170,18 +175,17 @@ def _write_tables(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[i
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     count, writer = 0, None
-    for part in parts:
-        with opened_part(part) as opened:
-            for first, batch in table_batches(opened, part):
-                writer = writer or pq.ParquetWriter(file, batch.schema)
-                places = [at for at in range(len(batch)) if first + at in kept[part.path]]
-                try:
-                    writer.write_batch(batch.take(places))
-                except (pa.ArrowException, ValueError):
-                    raise BadInputError(f"--filter: {part.path}: has other columns") from None
-                count += len(places)
-    if writer is not None:
-        writer.close()
+    with ExitStack() as stack:
+        for part in parts:
+            with suppress(*DAMAGE, pa.ArrowException), opened_part(part) as opened:
+                for first, batch in table_batches(opened, part):
+                    if writer is None:
+                        writer = stack.enter_context(pq.ParquetWriter(file, batch.schema))
+                    if not batch.schema.equals(writer.schema):
+                        raise BadInputError(f"--filter: {part.path}: has other columns")
+                    places = [at for at in range(len(batch)) if first + at in kept[part.path]]
+                    writer.write_batch(batch.take(pa.array(places, pa.int64())))
+                    count += len(places)
     return count
 
 

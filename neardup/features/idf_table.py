@@ -100,8 +100,7 @@ class IdfTable:
         if isinstance(texts, str):
             raise ParameterError("texts must be several texts, got one str; put it in a list")
         hashes, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
-        waiting, documents = list[Hashes](), 0
-        room = _WAITING
+        waiting, documents, room = list[Hashes](), 0, _WAITING
         for documents, text in enumerate(texts, 1):  # noqa: B007  # how many they were
             waiting.append(shingle_set(text, unit, size))
             room -= len(waiting[-1])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.frontier.request_records import Leased, QueuedLink
     from neardup.storage.redis.server import Server
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 """Version of the format in Redis, raised with every change of it."""
 
 T = TypeVar("T")

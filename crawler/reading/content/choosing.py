@@ -101,10 +101,10 @@ def without_company(
     odds[features.instructions] = 0
     is_dense = (odds > _MIN_DENSE_ODDS) & (features.sizes >= _MIN_DENSE_WORDS)
     dense = np.flatnonzero(is_dense & ~company)
-    if features.sizes[dense].sum() < _MIN_ARTICLE_WORDS:
+    # Of a forum the comments are the content.
+    if kind not in {None, "article"} or features.sizes[dense].sum() < _MIN_ARTICLE_WORDS:
         return odds
-    if kind in {None, "article"}:
-        company[dense[-1] :] |= features.headed[dense[-1] :]
+    company[dense[-1] :] |= features.headed[dense[-1] :]
     return np.where(company & (odds < _MIN_DENSE_ODDS), np.float32(0), odds)
 
 

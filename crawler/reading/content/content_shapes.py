@@ -7,6 +7,7 @@ the MathML is written as TeX.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections import defaultdict
 from itertools import islice
@@ -201,7 +202,7 @@ _LINES = frozenset({"div", "li", "p", "tr"})
 _LINE = re.compile(r"[.\s](?:(?:ace|cm|code|CodeMirror|crayon|diff|view)[_-])?line(?:\s|$)")
 _HUNK = "@@ -"
 _NUMBERED = re.compile(
-    r"lines?[_-]?n(?:u?m|os?|r)|(?:blob|crayon|ln)-n|(?<![\w-])(?:lnt?|(?:rouge-)?gutter)(?![\w-])",
+    r"(?<![a-z])lines?[_-]?n(?:u?m|os?|r)|(?:blob|crayon|ln)-n|(?<![\w-])(?:lnt?|(?:rouge-)?gutter)(?![\w-])",
     re.IGNORECASE,
 )
 _OF_CODE = re.compile(r"code|fragment|highlight|syntax|source|crayon|listing|snippet|hljs|diff")
@@ -228,12 +229,13 @@ def write_code(root: Element, blocks: PageBlocks) -> bool:
     for holder in list(root.iter("table", "div", "ol", "td", "pre")):
         if holder.getroottree().getroot() is not root or not _holds_lines(holder):
             continue
-        is_changed = True
-        for number in [one for one in holder.iterdescendants() if _is_number(one)]:
+        unnumbered = copy.deepcopy(holder)
+        for number in [one for one in unnumbered.iterdescendants() if _is_number(one)]:
             number.clear(keep_tail=True)
         names = next((one.get("class", "") for one in holder.iter("code")), "")
-        lines = _lines_of(holder)
+        lines = _lines_of(unnumbered)
         if lines:
+            is_changed = True
             holder[:], holder.text = [], None
             code = SubElement(holder, "pre") if holder.tag == "td" else holder
             code.tag = "pre"
@@ -242,7 +244,8 @@ def write_code(root: Element, blocks: PageBlocks) -> bool:
 
 
 def _holds_lines(holder: Element) -> bool:
-    if next(holder.iterdescendants("pre"), None) is not None:
+    others = ("pre", "img", "p", "table") if holder.tag == "table" else ("pre", "img")
+    if next(holder.iterdescendants(*others), None) is not None:
         return False
     if holder.tag == "pre":
         return next(holder.iterdescendants(*_LINES), None) is not None
@@ -258,14 +261,17 @@ def _holds_lines(holder: Element) -> bool:
     around = (holder, *islice(holder.iterancestors(), _MAX_ABOVE))
     is_code = any(_OF_CODE.search(one.get("class", "")) for one in around)
     are_lines = is_code and all(_LINE.search(f".{line.get('class')}") for line in lines)
-    return are_lines or any((line.text or "").lstrip().startswith(_HUNK) for line in lines)
+    is_diff = any((line.text or "").lstrip().startswith(_HUNK) for line in lines)
+    return are_lines or (is_diff and all(line.tag != "p" for line in lines))
 
 
 def _is_number(element: Element) -> bool:
     """Return whether an element holds the number of a line, or is where a style writes that."""
-    text = "".join("".join(element.itertext()).split())
-    if text and not text.isdecimal():
-        return False
+    text = ""
+    for piece in element.itertext():
+        text += "".join(piece.split())
+        if text and not text.isdecimal():
+            return False
     marks = f"{element.get('class')} {'' if text else element.keys()}"
     return _NUMBERED.search(marks) is not None or element.get("id") == f"L{text}"
 

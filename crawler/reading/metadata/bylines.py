@@ -78,13 +78,13 @@ _TITLED = re.compile(r"([^\W\d_]{2,5})\s?(?:기자|특파원|記者|记者)(?:$|
 _BEHIND_DAY = re.compile(r"\b\d{4},?\s(?:[|•·–—-]\s)?by\s(?-i:(?=[^\W\d_a-z]))", re.IGNORECASE)
 _SENDER = re.compile(r"from\s*:\s*([^<@:]+?)\s*<", re.IGNORECASE)
 _MAIL = re.compile(
-    r"^From: *(?P<author>[^<\n]+?) *(?:<.*)?(?:\n.*){0,12}?\nDate: *(?P<date>[^\t\n]+)",
+    r"^From:(?P<author>[^<\n]++)(?:<.*+)?(?:\n.*+){0,12}?\nDate: *+(?P<date>[^\t\n]+)",
     re.MULTILINE,
 )
-_WRITTEN = re.compile(r"(?:written|reported|authored) by\s", re.IGNORECASE)
-_GENERATED = re.compile(r"\bgenerated (?:on|by|at)|\$date", re.IGNORECASE)
+_WRITTEN = re.compile(r"(?:written|reported|authored) by\s+(?-i:(?=[^\W\d_a-z]))", re.IGNORECASE)
+_GENERATED = re.compile(r"\bgenerated\b.*\b(?:doxygen|javadoc|sphinx)|\$date", re.IGNORECASE)
 _PUBLISHED = re.compile(
-    r"(?:first )?(?:published|created)|veröffentlicht|publié|publicad|pubblicat|опубликован",
+    r"(?:(?:first )?published|created)(?! by)|veröffentlicht|publié|publicad|pubblicat|опубликован",
     re.IGNORECASE,
 )
 _MODIFIED = re.compile(

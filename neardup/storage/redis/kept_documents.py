@@ -134,9 +134,11 @@ class RedisDocuments:
     async def claim(self, digest: bytes, owner: bytes, about: bytes) -> tuple[bytes, bytes] | None:
         """Take a payload digest; return another owner that has it, and the bytes stored with it."""
         key = f"{self._server.prefix}f:{digest[:2].hex()}"
-        if await self._server.run("HSETNX", key, digest, owner + about):
-            return None
-        stored: bytes = await self._server.run("HGET", key, digest)
+        stored: bytes | None = None
+        while stored is None:  # a server that went back in between has it no more
+            if await self._server.run("HSETNX", key, digest, owner + about):
+                return None
+            stored = await self._server.run("HGET", key, digest)
         holder = stored[:OWNER_BYTES]
         return None if holder == owner else (holder, stored[OWNER_BYTES:])
 

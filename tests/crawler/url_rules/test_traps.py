@@ -82,6 +82,14 @@ def tried(traps: UrlTraps, urls: int = 2_000) -> float:
     return sum(traps.closed(one) is None for one in some) / urls
 
 
+def test_what_redirects_to_a_wall_and_then_to_a_new_page_is_stored(database: Database) -> None:
+    traps = UrlTraps(database, 0)
+    traps.note_led(address(1), WALL, None)
+    traps.note_led(address(2), NEW, None)
+    database.commit()
+    assert database.read("SELECT fetched, new FROM url_clusters").fetchone() == (0, 1)
+
+
 class TestStates:
     def test_a_cluster_becomes_slow_then_closed_then_slow_again(self, database: Database) -> None:
         traps = UrlTraps(database, 0)

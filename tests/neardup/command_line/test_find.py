@@ -209,6 +209,26 @@ def test_rows_that_are_kept_are_written_whole(kind: str, tmp_path: Path) -> None
     assert source.stat().st_size
 
 
+def test_tables_without_a_kept_row_and_damaged_ones_are_passed(tmp_path: Path) -> None:
+    folder, target = tmp_path / "in", tmp_path / "kept.parquet"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        pq.write_table(pa.Table.from_pylist(ROWS[:1]), folder / f"{name}.parquet")
+    whole = (folder / "c.parquet").read_bytes()
+    (folder / "c.parquet").write_bytes(whole[:4] + bytes(40) + whole[44:])
+    target.write_bytes(b"of the user")
+    ended = neardup(str(folder), "--overwrite", "--filter", str(target))
+    assert "1 row" in ended.err
+    assert pq.read_table(target).to_pylist() == ROWS[:1]
+
+
+def test_half_of_a_pair_is_written_as_an_escape(tmp_path: Path) -> None:
+    source, target = tmp_path / "rows.jsonl", tmp_path / "kept.jsonl"
+    source.write_text(json.dumps({"text": PAGE, "said": "\ud83d"}) + "\n")
+    assert neardup(str(source), "--filter", str(target)).status == 0
+    assert json.loads(target.read_text(encoding="utf-8"))["said"] == "\ud83d"
+
+
 def test_near_texts_of_other_titles_are_kept_and_named(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"id": 1, "name": {"of": "Widget 3000 | Shop"}, "text": PAGE},

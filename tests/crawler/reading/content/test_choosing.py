@@ -154,7 +154,8 @@ TEXT = "The directive sets what the server does with each request that it gets"
     ("html", "kind", "left_out"),
     [
         ("<div class=sd-sharing><h3>Share this:</h3>t</div>", "article", True),
-        ("<div class=comments><p>t</div>", "forum", True),
+        ("<div class=comments><p>t</div>", "article", True),
+        ("<div class=comments><p>t</div>", "forum", False),
         ("<div class=jp-relatedposts><p>t</div>", None, True),
         ("<h3>About the author</h3><p>t", "article", True),
         ("<h3>About the author</h3><p>t", "service", False),

@@ -310,3 +310,22 @@ def test_the_last_lines_say_when_a_page_was_changed(end: str, *, day: bool) -> N
 )
 def test_all_authors_are_named(marks: str, author: str | None) -> None:
     assert said(marks).author == author
+
+
+def test_spaces_in_the_head_of_a_mail_are_looked_at_once() -> None:
+    began = time.process_time()
+    said(f"<pre>From: {' ' * 1_400}\n{'x' * 6}\n</pre>" * 50)
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    "footer",
+    [
+        "This page was generated on 2026-12-01 12:40 in 0.031 seconds",
+        "Written by hand. All rights reserved",
+        "Published by Penguin Books, 12 May 1999",
+    ],
+)
+def test_a_footer_that_tells_of_something_else_gives_no_author_and_no_day(footer: str) -> None:
+    metadata = said(f"<h1>The ferry</h1><p>{PROSE * 9}</p><footer>{footer}</footer>")
+    assert (metadata.author, metadata.date, metadata.modified) == (None, None, None)
