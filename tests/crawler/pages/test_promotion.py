@@ -159,7 +159,7 @@ def test_learned_rules_know_the_new_capture_of_a_promoted_page(tmp_path: Path) -
         job.begin_visit()
         job.database.write(
             "INSERT INTO url_groups (group_digest, host, key, page, tries, explored, tested)"
-            " SELECT id, 1, key, id, 0, 0, '' FROM pages"
+            " SELECT CAST(printf('%016d', id) AS BLOB), 1, key, id, 0, 0, '' FROM pages"
         )
         says(job, "/a", Said(NEW_WALL))
         job.end_visit()
