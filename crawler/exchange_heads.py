@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Crossed(NamedTuple):
-    """What crossed a connection before the body of an answer.
+    """Heads of a request and its answer, and the handshake before them.
 
     Attributes:
         sent: Head of the request, as bytes.

@@ -64,7 +64,7 @@ class CrawlOnce:
 
     @cached_property
     def configuration(self) -> Configuration:
-        """What the configuration file says.
+        """Contents of the configuration file.
 
         Raises:
             CommandError: It cannot be read, or names an option that there is not.

@@ -128,7 +128,7 @@ _OF_OUR_FILES = {"html": "text/html; charset=utf-8", "json": "application/json"}
 
 
 class ServedFile(NamedTuple):
-    """What answers a request.
+    """Answers a request.
 
     Attributes:
         path: Path of the file below the mirror's folder.

@@ -51,7 +51,7 @@ class is taken from it, nor what a crawl may reach or must obey.
 
 
 class Configuration(NamedTuple):
-    """What a configuration file says.
+    """Contents of a configuration file.
 
     Attributes:
         path: The file; None where there is none.

@@ -95,7 +95,7 @@ _HELD = "SELECT url, is_page, size FROM files WHERE state = 'own'"
 
 @dataclass(slots=True)
 class HostCount:
-    """What a mirror would fetch of a host.
+    """Pages and files that a mirror would fetch of a host.
 
     Attributes:
         pages: Number of pages.

@@ -72,7 +72,7 @@ def range_in(header: bytes | None) -> ContentRange | None:
 
 
 class TlsFacts(NamedTuple):
-    """What client and server settled on, and who the server says that it is.
+    """Terms that client and server settled on, and the name that the server gives itself.
 
     Attributes:
         version: Version of the protocol, such as ``TLSv1.3``.

@@ -382,7 +382,7 @@ FROM pages WHERE latest = 1 AND {}
 """
 _BY = "SELECT {}, count(*) FROM pages WHERE latest = 1 AND {} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
 
-MOST_VALUES = 20
+MAX_VALUES = 20
 """Name at most this many values of a column."""
 
 
@@ -432,7 +432,7 @@ def _read_selection(connection: sqlite3.Connection, selection: PageSelection) ->
 
     def by(column: str, also: str = "1") -> dict[str, int]:
         condition = f"{chosen} AND {also}"
-        rows = connection.execute(_BY.format(column, condition), (*values, MOST_VALUES))
+        rows = connection.execute(_BY.format(column, condition), (*values, MAX_VALUES))
         return {"none" if value is None else str(value): count for value, count in rows}
 
     verdicts = by("verdict")

@@ -91,7 +91,7 @@ _AS_WORDS = {
 
 
 class SiteReport(NamedTuple):
-    """What a crawl says of a site.
+    """Faults that a crawl shows of a site, and the pages it saw.
 
     Attributes:
         pages: Number of URLs that answered with a page, duplicates included.

@@ -33,7 +33,7 @@ MAX_ENTRIES = 12_000_000
 """Index at most this many words of pages, each counted once a page; of the rest only titles."""
 
 _MAX_PAGE_WORDS = 5_000
-_LONGEST_WORD = 40
+_MAX_WORD_LENGTH = 40
 _SNIPPET_CHARACTERS = 300
 _CHUNK = 200
 _SHARD_BYTES = 60_000
@@ -124,7 +124,7 @@ def words_of(text: str) -> Iterator[str]:
     if not folded.isascii():
         folded = "".join(each for each in folded if unicodedata.category(each)[0] != "M")
     for found in _WORD.finditer(folded.lower().replace("ς", "σ")):
-        yield found[0][:_LONGEST_WORD]
+        yield found[0][:_MAX_WORD_LENGTH]
 
 
 def shard_of(word: str, shards: int) -> int:
@@ -200,7 +200,7 @@ def _page(place: str, index: _Index) -> bytes:
         "pages": len(index.pages),
         "chunk": _CHUNK,
         "shards": index.shards,
-        "longest": _LONGEST_WORD,
+        "longest": _MAX_WORD_LENGTH,
         "unspaced": _UNSPACED,
     }
     scripts = files("crawler.mirror") / "scripts"

@@ -169,7 +169,7 @@ async ([one, other, steps]) => {
 
 
 class Seen(NamedTuple):
-    """What a browser shows of a page.
+    """Text, failed files and picture of a page in a browser.
 
     Attributes:
         text: Its visible text, with single spaces.

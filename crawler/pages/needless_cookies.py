@@ -67,7 +67,7 @@ _WORD = re.compile(r"\w+")
 
 
 class HostCookies(NamedTuple):
-    """What is known of the cookies of a host.
+    """Knowledge of the cookies of a host.
 
     Attributes:
         left: Pages still to be compared; 0 once the cookies are needless, -1 where they are needed.

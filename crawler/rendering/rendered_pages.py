@@ -169,7 +169,7 @@ class Subrequested:
 
 @dataclass(frozen=True)
 class RenderedPage:
-    """What a browser made of a page."""
+    """Outcome of showing a page in a browser."""
 
     url: str
     """The URL at the end, which scripts may have changed without a request."""

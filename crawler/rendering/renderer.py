@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _WATCH_SECS: Final = 1.0
 _FIRST_REST_SECS: Final = 10.0
-_LONGEST_REST_SECS: Final = 600.0
+_MAX_REST_SECS: Final = 600.0
 """Time without a start after one that failed, twice as long each time."""
 
 _GRACE_SECS: Final = 3.0
@@ -154,7 +154,7 @@ class Renderer:
 
     def _rest(self, why: str) -> None:
         """Start no browser for some time, so that not every page waits for one that does not."""
-        rest_secs = min(_FIRST_REST_SECS * 2**self._failed_starts, _LONGEST_REST_SECS)
+        rest_secs = min(_FIRST_REST_SECS * 2**self._failed_starts, _MAX_REST_SECS)
         self._failed_starts += 1
         self._rests_until, self._why_it_rests = time.monotonic() + rest_secs, why
 

@@ -96,7 +96,7 @@ def unpacked(file: BinaryIO) -> Unpacked | None:
 
 
 class Layout(NamedTuple):
-    """How the records of a file are compressed.
+    """Compression of the records of a file.
 
     Attributes:
         magic: The bytes by which the beginning of a record is found.

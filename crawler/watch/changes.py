@@ -97,7 +97,7 @@ _RETITLED = b""
 
 
 class Found(NamedTuple):
-    """What was found since the last time.
+    """Changes that were found since the last time.
 
     Attributes:
         counts: Changes by kind.

@@ -38,7 +38,7 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What differs between two texts of a page.
+    """Differences between two texts of a page.
 
     Attributes:
         added: Passages that only the new text has, as they are written.

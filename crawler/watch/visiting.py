@@ -100,7 +100,7 @@ def last_seen(connection: sqlite3.Connection) -> float | None:
 
 
 class VisitOptions(NamedTuple):
-    """How directories are visited.
+    """Settings of visits to directories.
 
     Attributes:
         revisit: Which known pages are asked for: yes (all) or due.

@@ -36,7 +36,7 @@ FORMAT_VERSION = 1
 NEWEST_KEPT = 100
 """Keep at least this many changes that were delivered: those of the Atom feed."""
 
-MOST_UNTAKEN = 100_000
+MAX_UNTAKEN = 100_000
 """Keep at most this many changes for a receiver that does not take them."""
 
 _TABLES = """
@@ -271,14 +271,14 @@ class WatchStore:
     def prune(self) -> None:
         """Remove changes that all receivers took, but for the newest.
 
-        Those that one has not taken, which may be away for good, are bounded by ``MOST_UNTAKEN``.
+        Those that one has not taken, which may be away for good, are bounded by ``MAX_UNTAKEN``.
         """
         sql = (
             "DELETE FROM changes WHERE number <= (SELECT max(number) FROM changes) - ?1"
             " AND (number <= coalesce((SELECT min(number) FROM receivers), 9e18)"
             "      OR number <= (SELECT max(number) FROM changes) - ?2)"
         )
-        self.connection.execute(sql, (NEWEST_KEPT, MOST_UNTAKEN))
+        self.connection.execute(sql, (NEWEST_KEPT, MAX_UNTAKEN))
 
 
 def _opened(folder: Path) -> sqlite3.Connection:

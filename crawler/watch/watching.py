@@ -54,7 +54,7 @@ DAYS_NAMED = 7
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
-    """How directories are watched.
+    """Settings of a watch over directories.
 
     Attributes:
         every_secs: The interval between two visits of a directory.

@@ -1,4 +1,4 @@
-"""What a run is asked to do, on one machine as on Spark."""
+"""Describe what a run is asked to do, on one machine as on Spark."""
 
 from argparse import Namespace
 from dataclasses import dataclass, field

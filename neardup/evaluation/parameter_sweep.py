@@ -61,7 +61,7 @@ def near_pairs(fingerprints: Mapping[int, int], max_distance: int) -> NearPairs:
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """What becomes of texts where a distance alone decides.
+    """Outcome for texts where a distance alone decides.
 
     Attributes:
         max_distance: The largest distance of a match, in bits.

@@ -1,4 +1,4 @@
-"""What is known of one host: its hypotheses, and the pages that they are tried on."""
+"""Keep what is known of one host: its hypotheses, and the pages that they are tried on."""
 
 from __future__ import annotations
 
