@@ -1,0 +1,54 @@
+/* What compiled loops share: instructions that C has no word for, and the hash of a number. */
+
+#ifndef NEARDUP_KERNELS
+#define NEARDUP_KERNELS
+
+#include <stdint.h>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+static inline int set_bits(uint64_t value) { return (int)__popcnt64(value); }
+static inline int lowest_bit(uint64_t value)
+{
+    unsigned long place;
+    _BitScanForward64(&place, value);
+    return (int)place;
+}
+static inline uint64_t high_half(uint64_t first, uint64_t second) { return __umulh(first, second); }
+#else
+static inline int set_bits(uint64_t value) { return __builtin_popcountll(value); }
+/* The place of the lowest bit that is set; the value is not 0. */
+static inline int lowest_bit(uint64_t value) { return __builtin_ctzll(value); }
+/* The upper half of a product of 128 bits. */
+static inline uint64_t high_half(uint64_t first, uint64_t second)
+{
+    return (uint64_t)((unsigned __int128)first * second >> 64);
+}
+#endif
+
+/*
+ * Stands before a function that is compiled for several kinds of x86 processors; the loader chooses
+ * one. Elsewhere it is compiled once, for the oldest.
+ */
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define FOR_EACH_PROCESSOR \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), flatten))
+#else
+#define FOR_EACH_PROCESSOR
+#endif
+
+/* As in neardup.features.hashing. */
+#define FIRST 0xFF51AFD7ED558CCDULL
+#define SECOND 0xC4CEB9FE1A85EC53ULL
+#define GOLDEN 0x9E3779B97F4A7C15ULL
+
+static inline uint64_t mixed(uint64_t value)
+{
+    value ^= value >> 33;
+    value *= FIRST;
+    value ^= value >> 33;
+    value *= SECOND;
+    return value ^ (value >> 33);
+}
+
+#endif
