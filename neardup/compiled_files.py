@@ -17,7 +17,7 @@ from pathlib import Path
 
 import xxhash
 
-FIRST_LOOPS = "neardup.features.byte_kernels"
+FIRST_LOOPS = "neardup.indexes.newest"
 """The module of the loops that each text needs first; its name notes all that a crawl needs."""
 
 _PACKAGE = Path(__file__).parent

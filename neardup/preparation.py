@@ -5,12 +5,7 @@ from importlib import import_module
 
 from neardup.compiled_files import FIRST_LOOPS, is_complete, note_complete
 
-LOOPS = (
-    FIRST_LOOPS,
-    *(f"neardup.features.{name}_kernels" for name in ("shingle", "keyed")),
-    *(f"neardup.fingerprints.{name}_kernels" for name in ("set", "text")),
-    "neardup.indexes.newest",
-)
+LOOPS = (FIRST_LOOPS,)
 """The modules of the loops that a ``Deduplicator`` uses by itself, and those that they import."""
 
 

@@ -7,12 +7,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from neardup.errors import ParameterError
+from neardup.features import kernels
 from neardup.features.hashing import Hashes
 from neardup.features.shingles import JACCARD_SIZE, words_in
 from neardup.features.tokens import packed_words, unit_bytes
 from neardup.whole import split_whole
 
-# Authors of texts cannot know them. They are below ``keyed_kernels.FIELD``, and not 0.
+# Authors of texts cannot know them. They are below ``kernels.FIELD``, and not 0.
 _WORD_KEY = 1 + secrets.randbelow((1 << 61) - 2)
 _SHINGLE_KEY = 1 + secrets.randbelow((1 << 61) - 2)
 
@@ -139,9 +140,7 @@ def shared_size(few: Hashes, many: Hashes) -> int:
 
 
 def _shared(table: Hashes, shift: int, shingles: Hashes) -> int:
-    from neardup.features import keyed_kernels  # noqa: PLC0415  (numba takes long)
-
-    return keyed_kernels.shared_size(table, shift, shingles)
+    return kernels.shared_size(table, shift, shingles)
 
 
 def jaccard(first: str, second: str, *, shingle_size: int = JACCARD_SIZE) -> float:
@@ -188,21 +187,17 @@ class _KeyedSet(NamedTuple):
 
 
 def _keyed_set(text: str, size: int) -> _KeyedSet:
-    from neardup.features import keyed_kernels  # noqa: PLC0415  (numba takes long)
-
     lowered, bounds, count = words_in(unit_bytes(text, "word"))
     hashes = np.empty(count, np.uint64)
-    count = keyed_kernels.hash_shingles(lowered, bounds, hashes, size, _WORD_KEY, _SHINGLE_KEY)
+    count = kernels.hash_shingles(lowered, bounds, hashes, size, _WORD_KEY, _SHINGLE_KEY)
     return _distinct(hashes[:count])
 
 
 def _distinct(hashes: Hashes) -> _KeyedSet:
     """Return the set of some hashes, which are moved."""
-    from neardup.features.keyed_kernels import fill_table  # noqa: PLC0415  (numba takes long)
-
     slot_bits = max(_MIN_SLOT_BITS, (2 * len(hashes)).bit_length())
     table, shift = np.zeros(1 << slot_bits, np.uint64), 64 - slot_bits
-    return _KeyedSet(hashes[: fill_table(hashes, table, shift)], table, shift)
+    return _KeyedSet(hashes[: kernels.fill_table(hashes, table, shift)], table, shift)
 
 
 def split(text: str) -> list[bytes]:

@@ -1,11 +1,10 @@
 """Bound the similarity of two sets of shingles from above, by a bit for each shingle."""
 
-from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
+from neardup.features import kernels
 from neardup.features.hashing import Hashes
 
 BITS_A_SHINGLE = 8
@@ -28,7 +27,7 @@ def bitmap_of(hashes: Hashes) -> Bitmap:
     """Return the bitmap of a set of distinct hashes."""
     bits = max(_MIN_BITS, BITS_A_SHINGLE * len(hashes))
     words = np.zeros(1 << (bits - 1).bit_length() - 6, np.uint64)
-    _kernels()[0](hashes, words)
+    kernels.set_bits(hashes, words)
     return Bitmap(len(hashes), words)
 
 
@@ -52,13 +51,4 @@ def max_shared(first: Bitmap, second: Bitmap) -> int:
     small, large = first, second
     if len(small.words) > len(large.words):
         small, large = large, small
-    return _kernels()[1](small.words, small.size, large.words, large.size)
-
-
-@cache
-def _kernels() -> tuple[
-    Callable[[Hashes, Hashes], None], Callable[[Hashes, int, Hashes, int], int]
-]:
-    from neardup.features import shingle_kernels  # noqa: PLC0415  (numba takes long)
-
-    return shingle_kernels.set_bits, shingle_kernels.max_shared
+    return kernels.max_shared(small.words, small.size, large.words, large.size)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from neardup.checks import MAX_SHINGLE_SIZE, checked_whole
 from neardup.errors import ParameterError
 from neardup.features.hashing import Hashes
+from neardup.features.kernels import counted
 from neardup.features.shingles import SHINGLE_SIZE, occurrences_in
 from neardup.features.tokens import unit_bytes
 
@@ -128,8 +129,6 @@ class Features:
 
     def weigh(self, hashes: Hashes) -> Weighted:
         """Return the distinct ones of a text's ``occurrences``, weighed; these are sorted."""
-        from neardup.features.shingle_kernels import counted  # noqa: PLC0415  (numba takes long)
-
         hashes.sort()
         counts = np.empty(len(hashes), np.float64)
         found = counted(hashes, counts)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.features.hashing import Hashes
+from neardup.features.kernels import bound_words, character_hashes, hash_words, rolled
 from neardup.features.tokens import unit_bytes
 
 _Number = TypeVar("_Number", bound=np.generic)
@@ -67,15 +68,11 @@ def unit_hashes(data: bytes, unit: str) -> Hashes:
 
 def shingles_of(units: Hashes, size: int) -> Hashes:
     """Return the hashes of the shingles of units; they overwrite the array of the units."""
-    from neardup.features.shingle_kernels import rolled  # noqa: PLC0415  (numba takes long)
-
     return units[: rolled(units, size)]
 
 
 def words_in(data: bytes) -> Words:
     """Return the places of the words in what ``unit_bytes`` returned for words."""
-    from neardup.features.unit_kernels import bound_words  # noqa: PLC0415  (numba takes long)
-
     blocks = (len(data) >> 6) + 1
     eights = np.frombuffer(data.ljust(64 * blocks + 8), np.uint64)
     lowered, bounds = np.empty(len(eights), np.uint64), np.empty(len(data) + 2, np.uint64)
@@ -83,8 +80,6 @@ def words_in(data: bytes) -> Words:
 
 
 def _word_hashes(data: bytes) -> Hashes:
-    from neardup.features.unit_kernels import hash_words  # noqa: PLC0415  (numba takes long)
-
     words = words_in(data)
     hashes = np.empty(words.number, np.uint64)
     hash_words(words.lowered, words.bounds, hashes)
@@ -92,8 +87,6 @@ def _word_hashes(data: bytes) -> Hashes:
 
 
 def _character_hashes(data: bytes) -> Hashes:
-    from neardup.features.unit_kernels import character_hashes  # noqa: PLC0415  (numba takes long)
-
     hashes = np.empty(len(data), np.uint64)
     return hashes[: character_hashes(data, hashes)]
 

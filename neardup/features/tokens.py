@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from neardup.features.folding import fold, fold_table
+from neardup.features.kernels import fold_into, pack_into
 from neardup.features.scripts import LAST, all_kinds
 
 _SPACE = 0x20
@@ -54,8 +55,6 @@ def folded_bytes(text: str) -> bytes:
 
     Most texts fold character by character; for those this takes a fifth of the time of ``fold``.
     """
-    from neardup.features.byte_kernels import fold_into  # noqa: PLC0415  (numba takes long)
-
     if not isinstance(text, str):
         raise TypeError(f"text must be str, got {type(text).__name__}")
     data = text.encode("utf-8", "surrogatepass")
@@ -78,7 +77,5 @@ def word_bytes(folded: bytes) -> bytes:
     """
     if folded.isascii():
         return folded
-    from neardup.features.byte_kernels import pack_into  # noqa: PLC0415  (numba takes long)
-
     packed = np.empty(2 * len(folded), np.uint8)
     return packed[: pack_into(folded, all_kinds(), packed)].tobytes()

@@ -18,6 +18,7 @@ from neardup.checks import (
 from neardup.errors import FingerprintError
 from neardup.features.hashing import GOLDEN, Hashes, mix
 from neardup.features.shingles import JACCARD_SIZE, occurrences
+from neardup.fingerprints.kernels import minima
 
 PERMUTATIONS = 128
 
@@ -95,8 +96,6 @@ def minhash_many(
 
 
 def _sign(text: str, name: str, size: int, factors: _Factors, signature: Signature) -> None:
-    from neardup.fingerprints.text_kernels import minima  # noqa: PLC0415  (numba takes long)
-
     hashes = occurrences(text, "word", size)
     if not len(hashes):
         raise FingerprintError(f"{name} is without words, so it has no signature")
@@ -113,8 +112,6 @@ def packed_signature(hashes: Hashes, permutations: int) -> bytes:
     Returns:
         The values of :func:`minhash`, little endian, four bytes each.
     """
-    from neardup.fingerprints.text_kernels import minima  # noqa: PLC0415  (numba takes long)
-
     signature = np.empty(permutations, np.uint32)
     minima(hashes, multipliers(permutations), signature)
     return signature.astype("<u4", copy=False).tobytes()

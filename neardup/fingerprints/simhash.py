@@ -13,6 +13,7 @@ from neardup.features.features import Features
 from neardup.features.hashing import Hashes
 from neardup.features.shingles import distinct, shingles_of, unit_hashes
 from neardup.features.tokens import unit_bytes
+from neardup.fingerprints import kernels
 
 BITS = 64
 
@@ -94,23 +95,17 @@ def sketch_of_units(units: Hashes, features: Features) -> int | None:
     hashes = shingles_of(units, features.size)
     if features.weight == "set":
         return _of_set(hashes) if len(hashes) else None
-    from neardup.fingerprints.text_kernels import (  # noqa: PLC0415  (numba takes long)
-        of_weights,
-    )
-
     weighted = features.weigh(hashes)
     if not weighted.weights.any():
         return None
-    return of_weights(weighted.hashes, weighted.weights, np.zeros(BITS))
+    return kernels.of_weights(weighted.hashes, weighted.weights, np.zeros(BITS))
 
 
 def _of_set(hashes: Hashes) -> int:
-    from neardup.fingerprints import set_kernels  # noqa: PLC0415  (numba takes long)
-
     if len(hashes) >= _LONG_SHINGLES:
         hashes = distinct(hashes)
-        return set_kernels.of_set(hashes, len(hashes))
-    return set_kernels.of_set(hashes, set_kernels.distinct(hashes, len(hashes), _SALT))
+        return kernels.of_set(hashes, len(hashes))
+    return kernels.of_set(hashes, kernels.distinct(hashes, len(hashes), _SALT))
 
 
 def hamming(first: int, second: int) -> int:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from neardup.features.hashing import Hashes
 from neardup.features.shingles import JACCARD_SIZE, distinct
+from neardup.fingerprints.kernels import least_of_windows
 
 SAMPLE_VALUE_BYTES = 4
 """The size of a value of a packed sample."""
@@ -48,10 +49,6 @@ def sample(hashes: Hashes, window: int | None = None, max_size: int = MAX_SAMPLE
     Complexity: O(shingles) on average.
     Reference: Schleimer, Wilkerson, Aiken, Winnowing, SIGMOD 2003, section 3.
     """
-    from neardup.fingerprints.text_kernels import (  # noqa: PLC0415  (numba takes long)
-        least_of_windows,
-    )
-
     if window is None:
         window = SHORT_WINDOW if len(hashes) <= MAX_SHORT else WINDOW
     values = np.empty(len(hashes), np.uint32)

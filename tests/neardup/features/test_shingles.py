@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from neardup.evaluation.near_kernels import intersection_size
 from neardup.features.shingles import count_words, distinct, occurrences, shingle_set
-from neardup.fingerprints.set_kernels import distinct as kernel
+from neardup.fingerprints.kernels import distinct as kernel
 from tests.neardup.features import plain
 
 WORDS = st.lists(st.sampled_from(["a", "b", "cc", "counterintuitively"]), max_size=40)

@@ -17,7 +17,7 @@ from neardup.fingerprints.minhash import (
     multipliers,
     similarity,
 )
-from neardup.fingerprints.text_kernels import minima
+from neardup.fingerprints.kernels import minima
 from tests.neardup.features import plain
 from tests.neardup.texts import changed, prose
 

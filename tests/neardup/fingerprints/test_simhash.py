@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from neardup import hamming, simhash
 from neardup.errors import FingerprintError
 from neardup.features.features import UNITS, WEIGHTS, Features
-from neardup.fingerprints.set_kernels import of_set
+from neardup.fingerprints.kernels import of_set
 from neardup.fingerprints.simhash import simhash_many
 from tests.neardup.features import plain
 from tests.neardup.features.test_features import of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neardup import jaccard, tokens
 from neardup.features.hashing import GOLDEN, Hashes, mix
-from neardup.features.keyed_kernels import FIELD, fill_table, hash_shingles, shared_size
+from neardup.features.kernels import FIELD, fill_table, hash_shingles, shared_size
 from neardup.features.shingles import shingle_set, words_in
 from neardup.features.tokens import unit_bytes
 from tests.neardup.features import plain
