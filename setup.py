@@ -43,12 +43,14 @@ def extensions() -> list[Extension]:
     )
 
 
-# A package from the index compiles where nothing else does. It is told to compile for the oldest
-# processors of a kind, as other compilers do by themselves.
+required = []
 if not has_compiler():
+    # A package from the index compiles where nothing else does. It is told to compile for the
+    # oldest processors of a kind, as other compilers do by themselves.
+    required.append("ziglang")
     zig = f"{shlex.quote(sys.executable)} -m ziglang"
-    os.environ |= {
-        "CC": f"{zig} cc -mcpu=baseline", "LDSHARED": f"{zig} cc -shared", "AR": f"{zig} ar",
-    }  # fmt: skip
+    os.environ["CC"] = f"{zig} cc -mcpu=baseline"
+    os.environ["LDSHARED"] = f"{zig} cc -shared"
+    os.environ["AR"] = f"{zig} ar"
 
-setup(ext_modules=extensions(), setup_requires=[] if has_compiler() else ["ziglang"])
+setup(ext_modules=extensions(), setup_requires=required)
