@@ -28,7 +28,7 @@ PACKAGES = ("crawler", "neardup")
 MODULES = frozenset({".py", ".pyx", ".pxi", ".pxd", ".c", ".h"})
 """Endings of files that are imported or compiled."""
 
-SOURCES = MODULES | {".lua", ".js", ".css", ".html"}
+SOURCES = MODULES | {".pyi", ".lua", ".js", ".css", ".html"}
 """Endings of files that people write and read."""
 
 _PINNED = Path(__file__).with_name("house_pinned.json")

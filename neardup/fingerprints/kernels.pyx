@@ -11,7 +11,8 @@ cdef extern from *:
     #include "neardup/kernels.h"
 
     FOR_EACH_PROCESSOR static void least_products(
-        const uint64_t *hashes, int64_t count, const uint32_t *factors, uint32_t *least, int64_t rows)
+        const uint64_t *hashes, int64_t count,
+        const uint32_t *factors, uint32_t *least, int64_t rows)
     {
         for (int64_t place = 0; place < count; place++) {
             uint32_t value = (uint32_t)(hashes[place] >> 32) | 1;
@@ -38,7 +39,8 @@ cdef extern from *:
     }
     """
     void least_products(
-        const uint64_t *hashes, int64_t count, const uint32_t *factors, uint32_t *least, int64_t rows
+        const uint64_t *hashes, int64_t count,
+        const uint32_t *factors, uint32_t *least, int64_t rows
     ) noexcept nogil
     void weigh_bits(
         const uint64_t *hashes, const double *weights, int64_t count, double *sums
