@@ -7,6 +7,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 
@@ -17,11 +18,7 @@ def has_compiler() -> bool:
 
 
 def extensions() -> list[Extension]:
-    """Return a module for each source in Cython; none where only the metadata is asked for."""
-    try:
-        from Cython.Build import cythonize
-    except ImportError:
-        return []
+    """Return a module for each source in Cython."""
     options = [] if sys.platform == "win32" else ["-O3"]
     modules = [
         Extension(
@@ -38,9 +35,7 @@ def extensions() -> list[Extension]:
         "language_level": "3", "boundscheck": True, "wraparound": False, "cdivision": True,
         "show_performance_hints": False,
     }  # fmt: skip
-    return cythonize(
-        modules, build_dir="build", include_path=["."], compiler_directives=directives
-    )
+    return cythonize(modules, build_dir="build", include_path=["."], compiler_directives=directives)
 
 
 required = []
