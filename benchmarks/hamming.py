@@ -262,7 +262,6 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="everything as JSON, no tables")
     parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md")
     arguments = parser.parse_args()
-    HammingIndex().close()  # compiled before anything is measured
     found: dict[str, dict[str, Rows]] = {}
     if few := simhash_bytes():
         found["100,000 uniform fingerprints"] = {"within 3 bits": few}

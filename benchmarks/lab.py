@@ -147,7 +147,7 @@ def timed_ms(deed: Callable[[], object]) -> float:
 
 
 def warm(texts: Sequence[str]) -> None:
-    """Load what is compiled, or compile it."""
+    """Do all of it once, so that no import is measured."""
     made = Pages(texts, 200)
     session = Session(made.texts, PARAMETERS, lambda: lambda page: None)
     session.extend(made.pages)

@@ -236,7 +236,7 @@ def compared(documents: int, repeat: int, *, skewed: bool) -> dict[str, Row]:
     cases = {peer: case_of(peer, documents, skewed=skewed) for peer in peers()}
     rounds: dict[str, list[Row]] = defaultdict(list)
     for peer, case in cases.items():
-        peer.query(peer.new_index(), case.asked[0])  # compiled, if need be, before the clock runs
+        peer.query(peer.new_index(), case.asked[0])  # what it loads, before the clock runs
         rounds[peer.name].append({BYTES: bytes_a_document(peer, case)})
     for _ in range(repeat):
         for peer, case in cases.items():

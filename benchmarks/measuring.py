@@ -10,7 +10,6 @@ import re
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from datetime import UTC, datetime
 from functools import cache
@@ -141,26 +140,17 @@ def with_wanted(ratios: Rates, wanted: Mapping[str, float]) -> dict[str, dict[An
     return rows
 
 
-def first_calls(statement: str) -> dict[str, dict[str, float]]:
-    """What the import and a first call take in a new process, compiling and with a cache."""
-    found = {}
-    with tempfile.TemporaryDirectory() as cache_folder:
-        environment = os.environ | {"NUMBA_CACHE_DIR": cache_folder, "PYTHONPATH": str(ROOT)}
-        for name in ("nothing compiled yet", "compiled before"):
-            ran = subprocess.run(
-                [sys.executable, "-c", _FIRST_CALL.format(statement)],
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            imported, called, peak_bytes = json.loads(ran.stdout)
-            found[name] = {
-                "import, CPU s": imported,
-                "first call, CPU s": called,
-                "peak MB": peak_bytes / 1e6,
-            }
-    return found
+def first_call(statement: str) -> dict[str, float]:
+    """What the import and a first call take in a new process."""
+    ran = subprocess.run(
+        [sys.executable, "-c", _FIRST_CALL.format(statement)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported, called, peak_bytes = json.loads(ran.stdout)
+    return {"import, CPU s": imported, "first call, CPU s": called, "peak MB": peak_bytes / 1e6}
 
 
 def table(rows: Mapping[str, Mapping[Any, float]], head: str, unit: str = "") -> str:

@@ -14,7 +14,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from measuring import first_calls, installed, named, rates, table, with_wanted, write
+from measuring import first_call, installed, named, rates, table, with_wanted, write
 
 from neardup.fingerprints.minhash import minhash, minhash_many
 
@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.md")
     arguments = parser.parse_args()
     found, ratios = rates(makers(), OURS)
-    first = first_calls(FIRST_CALL)
+    first = {OURS: first_call(FIRST_CALL)}
     if arguments.json:
         print(json.dumps({"docs/s": found, "ratios": ratios, "first calls": first}, indent=2))
         return

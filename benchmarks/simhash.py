@@ -16,7 +16,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from measuring import (
-    first_calls,
+    first_call,
     installed,
     made_texts,
     named,
@@ -99,9 +99,8 @@ def main() -> None:
     found, ratios = rates(makers(), OURS)
     by_features = microseconds(1000)
     first = {
-        f"{name}, {when}": row
+        name: first_call(statement)
         for name, statement in (("ASCII", FIRST_CALL), ("beyond", FIRST_CALL_BEYOND_ASCII))
-        for when, row in first_calls(statement).items()
     }
     if arguments.json:
         figures = {"docs/s": found, "ratios": ratios, "us": by_features, "first calls": first}

@@ -37,7 +37,7 @@ from verdict_sets.documentation import (  # noqa: E402
 from verdict_sets.edits import BINS, TEXTS, recall  # noqa: E402
 from verdict_sets.parts import CUTS, told_parts  # noqa: E402
 
-from neardup import Parameters, prepare  # noqa: E402
+from neardup import Parameters  # noqa: E402
 from neardup.whole import split_whole  # noqa: E402
 from tests.quality.judged import (  # noqa: E402
     GIVEN_UP,
@@ -201,7 +201,6 @@ def _arguments() -> argparse.Namespace:
 def main() -> int:
     """Measure, print, and write if asked to."""
     arguments = _arguments()
-    prepare()
     chosen = arguments.sets or [*sets(), EDITS, PARTS]
     judged = [name for name in chosen if name not in {EDITS, PARTS}]
     rows = {name: row for name in judged for row in _figures(name, arguments)}

@@ -85,7 +85,6 @@ class JobKeeper(CrawlerComponent):
         connect = crawler.signals.connect
         connect(self._opened, signals.spider_opened)
         connect(_spare_collector, signals.engine_started)
-        connect(self._requested, signals.request_reached_downloader)
         connect(self._broke, signals.spider_error)
         connect(self._job.result.count_error, signals.item_error)
         connect(self._idle, signals.spider_idle)
@@ -98,16 +97,6 @@ class JobKeeper(CrawlerComponent):
         if self._job.visits.number == 0:  # another scheduler than ours begins no visit
             self._job.begin_visit()
         self._loop.start(COMMIT_INTERVAL_SECS, now=False)
-
-    def _requested(self) -> None:
-        """Load what verdicts need while the first answer is on its way."""
-        loading = self._job.load_loops()
-        if loading is not None:
-            loading.add_done_callback(lambda _: gc.freeze())  # part of the start
-            disconnect = self._crawler.signals.disconnect
-            # Later: the signal is on its way to other receivers now.
-            loop = asyncio.get_running_loop()
-            loop.call_soon(disconnect, self._requested, signals.request_reached_downloader)
 
     def _broke(self, response: Response | None) -> None:
         if response is None:  # out of ``start``, which the engine logs

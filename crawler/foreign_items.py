@@ -174,7 +174,7 @@ class ForeignItems(SharedByComponents):
         if recognised.text is None and fetched.body:
             captured = await archivist.capture(fetched, obey_robots_meta=False)
         else:
-            reading = await archivist.read_text(fetched.url, fetched.body)
+            reading = archivist.read_text(fetched.url, fetched.body)
             captured = await archivist.capture_read(fetched, reading)
         self._job.result.count(
             captured.verdict, captured.row.body_bytes, is_again=captured.is_again

@@ -15,7 +15,6 @@ from crawler.pages.boilerplate import CountedBoilerplate
 from crawler.pages.capture import Archivist
 from crawler.pages.commits import Commits
 from crawler.pages.live_parameters import is_settled_as, newest, settle
-from crawler.pages.loop_loading import LoopLoading
 from crawler.pages.page_context import UNKNOWN_WAY, Fetched, Way
 from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
@@ -42,7 +41,6 @@ from neardup.storage.signatures import (
 from neardup.storage.sqlite import open_index
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable
     from pathlib import Path
 
@@ -136,7 +134,6 @@ class Job:
         self._exit.callback(self.callbacks.closing)
 
     def _opened_archivist(self, *, adopts_settings: bool) -> tuple[Archivist, Commits]:
-        loops = LoopLoading()
         wanted = self.options.parameters
         is_settled = adopts_settings or is_settled_as(self.database, wanted)
         held = None if is_settled else newest(self.database.read)
@@ -172,7 +169,6 @@ class Job:
             Elsewhere(self.database, self.store),
             self.visits.number,
             tuned,
-            loops,
             obey_robots_meta=self.options.obey_robots_meta,
             keep_versions=self.options.keep_versions,
             keep_near_texts=self.options.keep_near_texts,
@@ -385,10 +381,6 @@ class Job:
     async def start_pool(self) -> None:
         if self.run.needs_workers:
             await self.archivist.pool.start()
-
-    def load_loops(self) -> asyncio.Task[None] | None:
-        """Load what verdicts on texts need in a thread; return its task if it begins now."""
-        return self.archivist.loops.begin() if self.run.needs_workers else None
 
     async def close_pool(self) -> None:
         await self.archivist.pool.close()

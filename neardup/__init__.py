@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from neardup.indexes.hamming import HammingIndex as HammingIndex
     from neardup.indexes.lsh import LshIndex as LshIndex
     from neardup.parameters import Parameters as Parameters
-    from neardup.preparation import prepare as prepare
     from neardup.verdict import Verdict as Verdict
     from neardup.verification import Verifier as Verifier
     from neardup.verification import jaccard as jaccard
@@ -54,7 +53,6 @@ _MODULES = {
     "hamming": "fingerprints.simhash",
     "jaccard": "verification",
     "minhash": "fingerprints.minhash",
-    "prepare": "preparation",
     "simhash": "fingerprints.simhash",
     "similarity": "fingerprints.minhash",
     "tokens": "features.tokens",

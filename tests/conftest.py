@@ -8,10 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from neardup import prepare
-from neardup.compiled import load
-from neardup.indexes import lsh_tables, search
-
 # A busy machine takes its time over an example; speed is measured elsewhere.
 settings.register_profile("patient", deadline=None)
 # CI gives the same answer twice for the same code; whoever works on it tries new examples.
@@ -34,14 +30,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if CRAWLS in item.path.parents and item.path.name not in FIRST_CRAWLS:
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: CRAWLS not in item.path.parents)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _prepared() -> None:
-    """Compile before anything is timed, or is expected to print nothing else."""
-    prepare()
-    load(search.LOOPS)
-    load(lsh_tables.LOOPS)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -156,6 +156,5 @@ def test_no_other_file_names_the_interpreter() -> None:
     }
     assert found == {
         "neardup/installing.py",
-        "neardup/compiled.py",  # whether it is Python at all
         "neardup/batch/spark_session.py",
     }

@@ -61,7 +61,7 @@ def write(folder: Path, kind: str, count: int) -> Path:
 
 
 def measured(run: Run, programs: list[str], folder: Path) -> list[Row]:
-    """Run each program on each corpus, once what it compiles at its first run is compiled."""
+    """Run each program on each corpus, once before anything is measured."""
     rows = []
     for program in programs:
         run(program, write(folder, START, START_DOCUMENTS), folder)

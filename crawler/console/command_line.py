@@ -252,23 +252,13 @@ class PlainCommand(Command):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work, or print in one line why not."""
-        from neardup.compiling import announce_compilation
-
         plain_logs()
-        announce_compilation(self._say_that_it_compiles)
         with self.progress:
             super().run(args, opts)
 
     def end(self, error: BaseException) -> int:
         self.progress.end()
         return super().end(error)
-
-    def _say_that_it_compiles(self) -> None:
-        from neardup.compiled_files import is_complete
-        from neardup.compiling import COMPILING, COMPILING_MORE
-
-        self.progress.end()
-        self.complain(COMPILING_MORE if is_complete() else COMPILING)
 
     def say_result(
         self, opts: argparse.Namespace, to_dict: Callable[[], Any], lines: Iterable[str]

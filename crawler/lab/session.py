@@ -100,7 +100,6 @@ class Session:
                 What it raises ends the preparation; the next one goes on from there.
         """
         tell = watch or (lambda _share, _words: None)
-        tell(0.0, "compiled code is loaded, the first time for some seconds")
         # What holds shorter texts too serves the others.
         keys = sorted(self._keys(choice), key=lambda key: key.min_words)
         for done, key in enumerate(keys):

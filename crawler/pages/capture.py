@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from crawler.pages import verdicts
 from crawler.pages.gates import GateWatch
 from crawler.pages.judge import Judge, is_better, repeat
-from crawler.pages.loop_loading import LoopLoading
 from crawler.pages.page_context import Captured, Fetched, PageContext, is_enough
 from crawler.pages.page_row import OriginalPage, PageRow
 from crawler.pages.promotion import Promotion, SiblingPromotion
@@ -57,7 +56,6 @@ class Archivist:
     Args:
         elsewhere: Originals of duplicates that other crawls have.
         tuned: Parameters of verdicts.
-        loops: Loads the compiled loops of verdicts, which wait for it.
         keep_versions: Number of texts of a page that are kept, its newest included; 0 keeps all.
         keep_near_texts: Whether the texts of near-duplicates are stored.
         keep_links: Whether the links of pages are stored, for visits in which a page is not sent.
@@ -75,7 +73,6 @@ class Archivist:
     elsewhere: Elsewhere
     visit: int
     tuned: Tuned
-    loops: LoopLoading = field(default_factory=LoopLoading)
     obey_robots_meta: bool = True
     keep_versions: int = 0
     keep_near_texts: bool = True
@@ -105,8 +102,7 @@ class Archivist:
     @property
     def is_behind(self) -> bool:
         """Whether so many pages wait to be read or shown that none is to be fetched."""
-        is_reading_behind = self.pool.is_behind(self.loops.waiting)
-        return is_reading_behind or (self.renderer is not None and self.renderer.is_behind)
+        return self.pool.is_behind or (self.renderer is not None and self.renderer.is_behind)
 
     def settle(self) -> bool:
         """Promote a duplicate for each text that only an older version of its original holds.
@@ -164,7 +160,6 @@ class Archivist:
         # What was to follow from it, such as a proof, may have ended with an earlier process.
         links_only = links_only and not self.is_stored_before(page.previous)
         reading, rendered = await self._seen(fetched, links_only=links_only)
-        await self.loops.finished()
         if turn is not None:
             await turn
         if links_only and not is_enough(page, elsewhere=is_known):
@@ -197,8 +192,6 @@ class Archivist:
             apart: Whether its text is told apart by the URL from the same text of any other page.
         """
         fixed_slots = self.store.volatile.fixed(fetched.url)
-        if not links_only:
-            await self.loops.finished()  # a text is analysed once the worker has read it
         reading = await self.pool.read(
             fetched.url,
             fetched.body,
@@ -219,9 +212,8 @@ class Archivist:
         row = self.store.find_visible(visible_digest)
         return None if row is None else extract_of_row(row, self.deduplicator.parameters)
 
-    async def read_text(self, url: str, text: bytes, title: str = "") -> Reading:
+    def read_text(self, url: str, text: bytes, title: str = "") -> Reading:
         """Read a text in UTF-8 that came without a page."""
-        await self.loops.finished()
         return reading_of_text(url, text, self.deduplicator.parameters, title)
 
     async def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:

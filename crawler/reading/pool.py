@@ -55,15 +55,13 @@ class ReadingPool(WorkerPool):
         super().__init__(ReadingOptions() if options is None else options)
         self._under_way: dict[bytes, asyncio.Future[Extract | None]] = {}
 
-    def is_behind(self, coming: int) -> bool:
-        """Return whether more pages wait for a worker than the workers will soon have read.
+    @property
+    def is_behind(self) -> bool:
+        """Whether more pages wait for a worker than the workers will soon have read.
 
         Each waiting page is in memory alone: a kill loses it, and it is fetched again.
-
-        Args:
-            coming: The number of pages that wait to be given to the pool.
         """
-        return len(self._waiting) + coming >= _SOON * self.size
+        return len(self._waiting) >= _SOON * self.size
 
     async def read(  # noqa: PLR0913  # what is known of the answer
         self,

@@ -216,7 +216,7 @@ class ReplaySpider(PageSpider):
             captured = await self.archivist.capture(fetched, turn=before.wait())
         else:
             await before.wait()
-            reading = await self.archivist.read_text(page.url, page.body, page.title)
+            reading = self.archivist.read_text(page.url, page.body, page.title)
             captured = await self.archivist.capture_read(fetched, reading)
         self._count(captured, captured.row.body_bytes)
         return captured

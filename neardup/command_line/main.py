@@ -37,7 +37,6 @@ from neardup.command_line.arguments import (
 )
 from neardup.command_line.find import find
 from neardup.comparison.diff import EQUAL, diff, edit_ratio, render_diff
-from neardup.compiling import COMPILING, announce_compilation
 from neardup.deduplicator import Deduplicator
 from neardup.document import analyse
 from neardup.errors import BadInputError, DocumentError, FingerprintError, InputError, NearDupError
@@ -274,7 +273,6 @@ def status_of(program: str, run: Callable[[], None], *, interrupted: str = "inte
     if sys.stderr is None:
         # A shell closed it; print would take standard output in its place.
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (until the end)
-    announce_compilation(lambda: print(f"{program}: {COMPILING}", file=sys.stderr, flush=True))
     try:
         run()
         if sys.stdout is not None:

@@ -9,7 +9,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib import import_module
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +21,6 @@ from neardup.errors import InputError, NearDupError
 from neardup.files.durable import new_file
 from neardup.forking import Forked, ForkServer
 from neardup.parameters import Parameters
-from neardup.preparation import LOOPS
 
 _MAX_AHEAD_BYTES = 1 << 29
 """A process waits once it has written so many bytes of a part that were not yet judged.
@@ -188,8 +186,6 @@ class AnalysisPool:
 
 
 def _prepared() -> Callable[[int], int]:
-    for name in LOOPS:  # they take each process a second to import; one does it for all
-        import_module(name)
     pa.set_cpu_count(1)
     return _work
 

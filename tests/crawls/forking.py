@@ -118,7 +118,6 @@ def prepared() -> Callable[[int, int, int], None]:
             import_module(module.name)
     for name in _MODULES:
         import_module(name)
-    import_module("neardup").prepare()
     assert "twisted.internet.reactor" not in sys.modules
     # Whoever imports it asks for a list of suffixes, as the add-on of a command has it.
     assert "tldextract" not in sys.modules

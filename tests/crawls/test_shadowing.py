@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -45,11 +44,10 @@ class Folder:
             package.mkdir()
             (package / "__init__.py").write_text(line)
 
-    def run(self, *words: str, environment: dict[str, str] | None = None) -> str:
+    def run(self, *words: str) -> str:
         done = subprocess.run(
             words,
             cwd=self.path,
-            env={**os.environ, **(environment or {})},
             capture_output=True,
             text=True,
             timeout=300,
@@ -76,18 +74,6 @@ def test_commands_and_their_processes_run_none(
     folder.run(once, "watch", "--once", "--every", "1h", "d", *FAST)
     assert (folder.path / "d" / "watch.log").stat().st_size
     folder.run(once, "sweep", "d/warc")
-
-
-def test_compiling_process_runs_none(folder: Folder, tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(
-        "from neardup.compiled import are_ready\n"
-        "assert are_ready(['neardup.indexes.near'], wait=True)\n"
-    )
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    folder.run(sys.executable, str(program), environment={"NUMBA_CACHE_DIR": str(cache)})
-    assert list(cache.rglob("*.nbc")), "it compiled"
 
 
 def test_python_interface_runs_none_and_finds_what_its_program_finds(

@@ -58,7 +58,7 @@ _INSTRUMENTED = [
     *("crawler.spiders.file_pages", "neardup.batch", "neardup.files", "neardup.bloom"),
     *("warcio", "protego"),
 ]
-"""Readers whose branches are seen; what Numba compiles must be as it was written."""
+"""Readers whose branches are seen."""
 
 _QUIET = (
     *(

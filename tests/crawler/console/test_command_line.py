@@ -55,7 +55,7 @@ _WORDS = (
 """Modules of ours that the list of commands needs: the words of each, and its errors."""
 
 _LATER = (
-    "filelock matplotlib nicegui numba numpy pandas pyarrow redis requests rich sqlite3 tldextract"
+    "filelock matplotlib nicegui numpy pandas pyarrow redis requests rich sqlite3 tldextract"
     " trafilatura warcio zstandard"
 ).split()
 """Modules that the list of commands does without."""
@@ -132,7 +132,7 @@ def test_help_and_errors_of_our_program_do_not_wait_for_scrapy(words: list[str])
 def test_a_missing_directory_is_told_before_pages_are_read(command: str) -> None:
     loaded = modules_of_our_program(command, "absent")
     assert "crawler.console.page_options" in loaded
-    assert not loaded & {"scrapy", "twisted", "numba", "nicegui", "trafilatura", "filelock"}
+    assert not loaded & {"scrapy", "twisted", "nicegui", "trafilatura", "filelock"}
 
 
 def test_what_a_start_does_not_import_exists() -> None:
