@@ -9,7 +9,6 @@ LOOPS = (
     FIRST_LOOPS,
     *(f"neardup.features.{name}_kernels" for name in ("shingle", "keyed")),
     *(f"neardup.fingerprints.{name}_kernels" for name in ("set", "text")),
-    "neardup.indexes.newest",
 )
 """The modules of the loops that a ``Deduplicator`` uses by itself, and those that they import."""
 

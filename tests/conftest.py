@@ -9,8 +9,6 @@ import pytest
 from hypothesis import settings
 
 from neardup import prepare
-from neardup.compiled import load
-from neardup.indexes import lsh_tables, search
 
 # A busy machine takes its time over an example; speed is measured elsewhere.
 settings.register_profile("patient", deadline=None)
@@ -40,8 +38,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _prepared() -> None:
     """Compile before anything is timed, or is expected to print nothing else."""
     prepare()
-    load(search.LOOPS)
-    load(lsh_tables.LOOPS)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -78,18 +78,6 @@ def test_commands_and_their_processes_run_none(
     folder.run(once, "sweep", "d/warc")
 
 
-def test_compiling_process_runs_none(folder: Folder, tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(
-        "from neardup.compiled import are_ready\n"
-        "assert are_ready(['neardup.indexes.near'], wait=True)\n"
-    )
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    folder.run(sys.executable, str(program), environment={"NUMBA_CACHE_DIR": str(cache)})
-    assert list(cache.rglob("*.nbc")), "it compiled"
-
-
 def test_python_interface_runs_none_and_finds_what_its_program_finds(
     site: ChangingSite, folder: Folder, tmp_path: Path
 ) -> None:
