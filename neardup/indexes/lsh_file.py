@@ -15,8 +15,7 @@ from neardup.files.batches import AppendingFile, BatchFormat, Promise
 from neardup.files.durable import TEMPORARY_SUFFIX, lock_directory, origin_of, write_durably
 from neardup.files.sealed import CHECKSUM, FileKind, digest_of, sealed, unusable
 from neardup.indexes.banding import MAX_BANDS, Banding, banding, check_wanted
-from neardup.indexes.lsh_layout import words_of
-from neardup.indexes.lsh_rows import StoredRows, keys_of, sketches_of
+from neardup.indexes.lsh_rows import StoredRows, keys_of, sketches_of, words_of
 
 FILE_NAME = "documents.lsh"
 PERMUTATIONS = 128

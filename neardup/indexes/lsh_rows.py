@@ -9,19 +9,21 @@ import numpy.typing as npt
 from neardup.features.hashing import GOLDEN, Hashes, mix
 from neardup.indexes.arrays import Ids, Signatures
 from neardup.indexes.banding import Banding
-from neardup.indexes.lsh_layout import VALUES_A_WORD, words_of
 
 Keys = npt.NDArray[np.uint32]
 Sketches = npt.NDArray[np.uint64]
 
-NIBBLE = np.uint64(0x9E3779B97F4A7C15)
-NIBBLE_SHIFT = np.uint64(60)
-"""The upper four bits of a value times this number stand in a sketch."""
+MAX_ROWS = 1 << 28
+"""The largest number of rows of an index."""
+
+VALUES_A_WORD = 16
+
+_NIBBLE_SHIFT = np.uint64(60)
+"""The upper four bits of a value times ``GOLDEN`` stand in a sketch."""
 
 _KEY_SHIFT = np.uint64(32)
 _NIBBLE_PLACES = np.arange(0, 4 * VALUES_A_WORD, 4, dtype=np.uint64)
-_LOWEST_BITS = np.uint64(0x1111111111111111)
-_ONE, _TWO = np.uint64(1), np.uint64(2)
+_ONE = np.uint64(1)
 
 
 class StoredRows(NamedTuple):
@@ -79,25 +81,15 @@ def sketches_of(signatures: Signatures) -> Sketches:
     count, permutations = signatures.shape
     words = words_of(permutations)
     bits = np.zeros((count, words * VALUES_A_WORD), np.uint64)
-    bits[:, :permutations] = signatures.astype(np.uint64) * NIBBLE >> NIBBLE_SHIFT
+    bits[:, :permutations] = signatures.astype(np.uint64) * GOLDEN >> _NIBBLE_SHIFT
     places = bits.reshape(count, words, VALUES_A_WORD) << _NIBBLE_PLACES
     sketches: Sketches = np.bitwise_or.reduce(places, axis=2)
     return sketches
 
 
-def unequal_values(first: Sketches, second: Sketches) -> npt.NDArray[np.int64]:
-    """Return in how many values the sketches of each pair differ: int64, (pairs,).
-
-    Args:
-        first: uint64, (pairs, words).
-        second: uint64, (pairs, words).
-    """
-    bits = first ^ second
-    bits |= bits >> _ONE
-    bits |= bits >> _TWO
-    values = np.bitwise_count(bits & _LOWEST_BITS)
-    unequal: npt.NDArray[np.int64] = values.sum(axis=1, dtype=np.int64)
-    return unequal
+def words_of(permutations: int) -> int:
+    """Return the 64-bit words of a sketch."""
+    return -(-permutations // VALUES_A_WORD)
 
 
 def nothing_alike(permutations: int) -> int:

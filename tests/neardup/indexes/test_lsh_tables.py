@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.indexes.arrays import Signatures
+from neardup.indexes.banding import Banding
+from neardup.indexes.lsh_rows import keys_of, sketches_of
+from neardup.indexes.lsh_tables import UNLIMITED, LshTables
+from tests.neardup.indexes.generated import scattered, unhurried
+
+shapes = st.sampled_from(
+    [(16, Banding(16, 1)), (17, Banding(4, 4)), (64, Banding(16, 4)), (3, Banding(1, 3))]
+)
+
+
+@st.composite
+def signatures(draw: st.DrawFn, permutations: int) -> Signatures:
+    """Signatures of few or of all values, many of them equal in most places or in all."""
+    seed, count = draw(st.integers(0, 2**20)), draw(st.integers(0, 80))
+    drawn = scattered(seed, count, permutations, values=draw(st.sampled_from([1, 2, 5, 2**32])))
+    edges = np.array([0, 1, 2**31, 2**32 - 1], np.uint32)
+    random = np.random.default_rng(seed)
+    share = draw(st.sampled_from([0.0, 0.1, 1.0]))
+    drawn = np.where(random.random(drawn.shape) < share, random.choice(edges, drawn.shape), drawn)
+    if draw(st.booleans()) and count:
+        drawn[count // 3 :] = drawn[0]
+    return np.ascontiguousarray(drawn, np.uint32)
+
+
+def filled(values: Signatures, shape: Banding) -> LshTables:
+    tables = LshTables(values.shape[1], shape, keep_fresh=True)
+    tables.extend(values, np.arange(len(values)))
+    return tables
+
+
+@unhurried
+@given(st.data(), shapes)
+def test_keys_and_sketches_are_those_of_the_definition(
+    data: st.DataObject, used: tuple[int, Banding]
+) -> None:
+    permutations, shape = used
+    values = data.draw(signatures(permutations))
+    ids, keys, sketches = filled(values, shape).fresh()
+    assert ids.tolist() == list(range(len(values)))
+    assert keys.tolist() == keys_of(values, shape).tolist()
+    assert sketches.tolist() == sketches_of(values).tolist()
+
+
+@unhurried
+@given(st.data(), shapes)
+def test_candidates_differ_in_what_their_sketches_do(
+    data: st.DataObject, used: tuple[int, Banding]
+) -> None:
+    permutations, shape = used
+    values = data.draw(signatures(permutations))
+    positions, ids, unequal = filled(values, shape).find_many(values, UNLIMITED, permutations)
+    digits = np.arange(0, 64, 4, dtype=np.uint64)
+    nibbles = sketches_of(values)[:, :, np.newaxis] >> digits & np.uint64(15)
+    expected = (nibbles[positions] != nibbles[ids]).sum(axis=(1, 2))
+    assert unequal.tolist() == np.minimum(expected, -(-15 * permutations // 16)).tolist()
+
+
+@unhurried
+@given(st.data(), shapes)
+def test_restored_rows_answer_as_those_that_were_added(
+    data: st.DataObject, used: tuple[int, Banding]
+) -> None:
+    permutations, shape = used
+    values = data.draw(signatures(permutations))
+    added = filled(values, shape)
+    restored = LshTables(permutations, shape, keep_fresh=True)
+    restored.restore(added.fresh())
+    assert len(restored.fresh().ids) == 0
+    added.forget_fresh(len(values))
+    for tables in (added, restored):
+        tables.extend(values, np.arange(len(values)) + 100)
+    for one, other in zip(added.fresh(), restored.fresh(), strict=True):
+        assert one.tolist() == other.tolist()
+    answers = added.find_many(values, UNLIMITED, permutations)
+    others = restored.find_many(values, UNLIMITED, permutations)
+    assert [part.tolist() for part in answers] == [part.tolist() for part in others]
+
+
+def test_signatures_of_very_many_values_are_held() -> None:
+    values = scattered(4, 40, 1 << 16)
+    assert filled(values, Banding(4, 8)).fresh().sketches.tolist() == sketches_of(values).tolist()
+
+
+@pytest.mark.parametrize("count", [20_000, 30_000])
+def test_whole_keys_are_compared_in_few_and_in_many_buckets(count: int) -> None:
+    values = scattered(6, count, 16)
+    positions, ids, _ = filled(values, Banding(16, 1)).find_many(values, UNLIMITED, 16)
+    assert positions[ids == positions].tolist() == list(range(count))
+    # Each of 16 * count**2 pairs of keys is equal by chance once in 2**32.
+    assert len(ids) - count < 30
