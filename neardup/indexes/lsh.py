@@ -130,8 +130,7 @@ class LshIndex(Closing):
     def size_bytes(self) -> int:
         """Bytes of memory set aside: those that nothing was written to yet take none.
 
-        About 310 a document for 128 permutations in 18 bands, and at least 5 MB beyond 1,024
-        documents, which a system with huge pages makes 14 MB.
+        About 310 a document for 128 permutations in 18 bands, and at least 0.2 MB.
         """
         return self._tables.size_bytes
 

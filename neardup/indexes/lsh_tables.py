@@ -48,9 +48,7 @@ class LshTables:
     def __init__(self, permutations: int, shape: Banding, *, keep_fresh: bool) -> None:
         self.closed = False
         self._permutations, self._bands = permutations, shape.bands
-        self._loops = Loops(
-            permutations, *shape, factors_of(shape), nothing_alike(permutations)
-        )
+        self._loops = Loops(permutations, *shape, factors_of(shape), nothing_alike(permutations))
         self.add: Callable[[Signatures, int], int] = self._loops.add
         self.search: Callable[[Signatures, int], int] = self._loops.search
         self._line_room = 0
@@ -84,7 +82,7 @@ class LshTables:
     def restore(self, rows: StoredRows) -> None:
         """Hold rows that files kept, the arrays in one piece each."""
         for some in self._steps(len(rows.ids)):
-            self._loops.restore(*(part[some] for part in rows))
+            self._loops.restore(rows.ids[some], rows.keys[some], rows.sketches[some])
         self.forget_fresh(len(self) - self.fresh_from)
 
     def stored_ids(self) -> Ids:

@@ -1,9 +1,10 @@
 """Searches the newest entries and segments, described in near.pyx."""
 
-from neardup.indexes.arrays import Fingerprints, Ids
-from neardup.indexes.columns import Tables
 from numpy import uint8, uint16
 from numpy.typing import NDArray
+
+from neardup.indexes.arrays import Fingerprints, Ids
+from neardup.indexes.columns import Tables
 
 class Columns:
     def __init__(self, tables: Tables, flips: NDArray[uint16], ends: tuple[int, ...]) -> None: ...

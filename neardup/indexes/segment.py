@@ -77,7 +77,8 @@ class Segment:
             bool, (rows,): which of them counted here until now.
         """
         firsts, lasts = (np.zeros(len(rows.ids), np.int64) for _ in range(2))
-        self.columns.find_entries(*map(np.ascontiguousarray, rows), firsts, lasts)
+        fingerprints, ids = np.ascontiguousarray(rows.fingerprints), np.ascontiguousarray(rows.ids)
+        self.columns.find_entries(fingerprints, ids, firsts, lasts)
         found = np.flatnonzero(lasts > firsts)
         counted = np.zeros(len(rows.ids), np.bool_)
         counted[found] = self._alive(firsts[found])
