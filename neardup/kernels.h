@@ -14,16 +14,26 @@ static inline int lowest_bit(uint64_t value)
     _BitScanForward64(&place, value);
     return (int)place;
 }
+static inline int highest_bit(uint64_t value)
+{
+    unsigned long place;
+    _BitScanReverse64(&place, value);
+    return (int)place;
+}
 static inline uint64_t high_half(uint64_t first, uint64_t second) { return __umulh(first, second); }
+static inline void prefetch(const void *address) { _mm_prefetch((const char *)address, _MM_HINT_T0); }
 #else
 static inline int set_bits(uint64_t value) { return __builtin_popcountll(value); }
 /* The place of the lowest bit that is set; the value is not 0. */
 static inline int lowest_bit(uint64_t value) { return __builtin_ctzll(value); }
+static inline int highest_bit(uint64_t value) { return 63 - __builtin_clzll(value); }
 /* The upper half of a product of 128 bits. */
 static inline uint64_t high_half(uint64_t first, uint64_t second)
 {
     return (uint64_t)((unsigned __int128)first * second >> 64);
 }
+/* Has the memory bring the cache line of an address, which need not be valid. */
+static inline void prefetch(const void *address) { __builtin_prefetch(address); }
 #endif
 
 /*

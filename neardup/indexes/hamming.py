@@ -50,9 +50,7 @@ class HammingIndex(Closing):
     segments, and one or two for each million entries. A query looks up its 16-bit blocks in each.
 
     Not for several threads at once. An entry takes 33 bytes of memory, with a path as many on disk
-    and none but the page cache's in memory. The first query of a process loads compiled code, for
-    a third of a second. What searches segments takes some seconds to compile on a new machine:
-    another process does so while up to 16 times as many entries are compared one and all.
+    and none but the page cache's in memory.
 
     Args:
         path: The directory that keeps the index, made if absent; None: memory only. What is in it

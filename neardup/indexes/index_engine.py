@@ -22,7 +22,7 @@ from neardup.indexes.columns import (
     no_rows,
 )
 from neardup.indexes.files.index_directory import Batch, Content, IndexDirectory
-from neardup.indexes.search import LOOPS, EntryBuffer, Search
+from neardup.indexes.search import EntryBuffer, Search
 from neardup.indexes.segment import Segment
 
 ROTATED_AT_ONCE = 1 << 15
@@ -138,11 +138,6 @@ A query takes 1 microsecond a segment: 24 of a million entries 23, and 3 of eigh
 """
 
 
-MAX_BUFFERS = 16
-"""The buffer holds this many times its usual entries while another process compiles what searches
-segments. A query compares 131,072 in 8 microseconds."""
-
-
 class MergeSegment(NamedTuple):
     """A segment as the policy of merges sees it.
 
@@ -256,9 +251,8 @@ class Engine:
 
     def add(self, value: int, number: int) -> None:
         """Hold one more entry."""
-        count, capacity = self._buffer.count, self._buffer.capacity
-        if 2 * count >= capacity and count % capacity in (0, capacity // 2):
-            self._seal_in_time(count)
+        if not self._buffer.room_for(1):
+            self._seal(no_rows())
         self._buffer.append(value, number)
         self.max_id = max(self.max_id, number)
 
@@ -321,18 +315,6 @@ class Engine:
         """Whether merging the segments from ``first`` on would leave something out."""
         needed = any(part.dead for part in parts[:first])
         return any(part.dead or (part.removed and not needed) for part in parts[first:])
-
-    def _seal_in_time(self, count: int) -> None:
-        """Turn a full buffer into a segment, once what searches segments is compiled."""
-        from neardup.compiled import are_ready  # noqa: PLC0415  (numba takes long)
-
-        capacity = self._buffer.capacity
-        is_ready = are_ready(LOOPS, wait=count >= MAX_BUFFERS * capacity)
-        if count >= capacity and is_ready:
-            self._seal(no_rows())
-        elif count >= capacity:
-            self._buffer.reserve(count + capacity)
-            self.search.read_buffer()
 
     def _seal(self, more: Rows) -> None:
         """Turn the buffer and more rows into a segment, and merge what is worth it."""

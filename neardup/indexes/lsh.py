@@ -23,7 +23,6 @@ from neardup.indexes.arrays import (
     checked_signature,
     checked_signatures,
 )
-from neardup.indexes.lsh_few import FewRows
 from neardup.indexes.lsh_file import Asked, Header, SignatureDirectory
 from neardup.indexes.lsh_rows import StoredRows
 from neardup.indexes.lsh_tables import ROOM, UNLIMITED, LshTables
@@ -72,10 +71,7 @@ class LshIndex(Closing):
 
     An entry is an id with a signature; four bits of each value and 32 bits of each band are kept.
     An entry that is added twice is stored and found twice. Entries are removed by :meth:`retain`
-    alone. An index holds up to 2**28 entries and serves one thread at a time. A query reads all of
-    the first 1,024 entries; with more they move into tables. Where the loops of these were never
-    compiled on this machine, another process compiles them for some seconds, and a query reads up
-    to 16 times as many meanwhile, or 131,072 divided by the bands.
+    alone. An index holds up to 2**28 entries and serves one thread at a time.
 
     Args:
         min_similarity: Jaccard similarity from which texts are wanted, above 0, up to 1; None: that
@@ -134,8 +130,7 @@ class LshIndex(Closing):
     def size_bytes(self) -> int:
         """Bytes of memory set aside: those that nothing was written to yet take none.
 
-        About 310 a document for 128 permutations in 18 bands, and at least 5 MB beyond 1,024
-        documents, which a system with huge pages makes 14 MB.
+        About 310 a document for 128 permutations in 18 bands, and at least 0.2 MB.
         """
         return self._tables.size_bytes
 
@@ -163,16 +158,15 @@ class LshIndex(Closing):
         Complexity: O(permutations + bands), also where a band is shared by all; with a path, one
             call in 8,192 without a flush waits for the disk.
         """
-        number, tables, stored = checked_id(id), self._tables, -1
-        if isinstance(tables, LshTables):
-            try:
-                stored = tables.add(tables.at, signature, 1, 0, number)
-            except (TypeError, ValueError):  # numba has a word for each kind of what is no array
-                stored = -1
+        number = checked_id(id)
+        try:
+            stored = self._tables.add(signature, number)
+        except (TypeError, ValueError):  # it is no array of uint32 in one piece
+            stored = -1
         if stored < 1:
             value = checked_signature(signature, self.permutations)
             self._check_open()
-            self._make_room(1)
+            self._make_room()
             self._tables.extend(value[np.newaxis], np.array([number]))
 
     def add_many(self, signatures: Signatures, ids: npt.ArrayLike) -> None:
@@ -195,7 +189,7 @@ class LshIndex(Closing):
             counts = f"{len(values)} signatures and {len(numbers)} ids"
             raise ParameterError(f"one id for each signature expected, got {counts}")
         self._check_open()
-        self._make_room(len(numbers))
+        self._make_room()
         self._tables.extend(values, np.ascontiguousarray(numbers))
 
     def has_room(self, count: int) -> bool:
@@ -229,10 +223,10 @@ class LshIndex(Closing):
         with a limit O(permutations + bands * limit).
         """
         tables, similarities = self._tables, self._similarities
-        if isinstance(tables, LshTables) and limit is None and min_similarity is None:
+        if limit is None and min_similarity is None:
             try:
-                count = tables.search(tables.at, signature, 1)
-            except (TypeError, ValueError):  # numba has a word for each kind of what is no array
+                count = tables.search(signature, 1)
+            except (TypeError, ValueError):  # it is no array of uint32 in one piece
                 count = -1
             if not count:
                 return []
@@ -353,31 +347,17 @@ class LshIndex(Closing):
         """Begin without rows, and return what restores them."""
         self.permutations, self.shape = header.permutations, header.shape
         self.min_similarity = header.min_similarity
-        self._tables: FewRows | LshTables
-        self._tables = FewRows(self.permutations, self.shape, keep_fresh=keep_fresh)
+        self._tables = LshTables(self.permutations, self.shape, keep_fresh=keep_fresh)
         self._similarities = [
             max(0.0, 1.0 - unequal * 16 / 15 / self.permutations)
             for unequal in range(self.permutations + 1)
         ]
-        return self._restore
+        return self._tables.restore
 
-    def _restore(self, rows: StoredRows) -> None:
-        """Hold rows that files kept."""
-        self._provide(len(rows.ids))
-        self._tables.restore(rows)
-
-    def _make_room(self, count: int) -> None:
-        """Have room for more entries; what waits for a flush too long goes first."""
+    def _make_room(self) -> None:
+        """Have room for one more entry; what waits for a flush too long goes first."""
         if self._directory is not None and len(self) - self._tables.fresh_from >= FRESH:
             self.flush()
-        self._provide(count)
-
-    def _provide(self, count: int) -> None:
-        """Move all rows into tables when there are too many to be compared one and all."""
-        if isinstance(self._tables, FewRows):
-            if not self._tables.are_too_many(count):
-                return
-            self._tables = self._tables.in_tables()
         self._tables.provide()
 
     def _bounds(self, min_similarity: float | None, limit: int | None) -> tuple[int, int]:

@@ -15,8 +15,8 @@ from neardup.files.batches import AppendingFile, BatchFormat, Promise
 from neardup.files.durable import TEMPORARY_SUFFIX, lock_directory, origin_of, write_durably
 from neardup.files.sealed import CHECKSUM, FileKind, digest_of, sealed, unusable
 from neardup.indexes.banding import MAX_BANDS, Banding, banding, check_wanted
-from neardup.indexes.lsh_layout import words_of
-from neardup.indexes.lsh_rows import StoredRows, keys_of, sketches_of
+from neardup.indexes.lsh_rows import StoredRows, words_of
+from neardup.indexes.lsh_tables import LshTables
 
 FILE_NAME = "documents.lsh"
 PERMUTATIONS = 128
@@ -264,8 +264,9 @@ def _checked(path: Path, stored: Header, asked: Asked) -> Header:
 def _probed(header: Header) -> Header:
     """Return the header with a checksum of keys and sketch of one signature as made now."""
     values = np.arange(header.permutations, dtype=np.uint32) * np.uint32(0x9E3779B1)
-    signature = values[np.newaxis]
-    keys, sketches = keys_of(signature, header.shape), sketches_of(signature)
+    tables = LshTables(header.permutations, header.shape, keep_fresh=True)
+    tables.extend(values[np.newaxis], np.zeros(1, np.int64))
+    _, keys, sketches = tables.fresh()
     parts = (keys.astype("<u4").tobytes(), sketches.astype("<u8").tobytes())
     return header._replace(probe=digest_of(*parts))
 

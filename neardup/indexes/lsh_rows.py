@@ -1,4 +1,4 @@
-"""Rows of an index of signatures as its files keep them, and how signatures become such rows."""
+"""Rows of an index of signatures as its files keep them, and numbers that loops make them with."""
 
 from functools import cache
 from typing import NamedTuple
@@ -7,21 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.features.hashing import GOLDEN, Hashes, mix
-from neardup.indexes.arrays import Ids, Signatures
+from neardup.indexes.arrays import Ids
 from neardup.indexes.banding import Banding
-from neardup.indexes.lsh_layout import VALUES_A_WORD, words_of
 
 Keys = npt.NDArray[np.uint32]
 Sketches = npt.NDArray[np.uint64]
 
-NIBBLE = np.uint64(0x9E3779B97F4A7C15)
-NIBBLE_SHIFT = np.uint64(60)
-"""The upper four bits of a value times this number stand in a sketch."""
-
-_KEY_SHIFT = np.uint64(32)
-_NIBBLE_PLACES = np.arange(0, 4 * VALUES_A_WORD, 4, dtype=np.uint64)
-_LOWEST_BITS = np.uint64(0x1111111111111111)
-_ONE, _TWO = np.uint64(1), np.uint64(2)
+MAX_ROWS = 1 << 28
+"""The largest number of rows of an index."""
 
 
 class StoredRows(NamedTuple):
@@ -43,61 +36,14 @@ def factors_of(shape: Banding) -> Hashes:
     """Return an odd factor for each value of all bands, then a summand for each band."""
     used = shape.bands * shape.rows
     factors: Hashes = mix(np.arange(1, used + shape.bands + 1, dtype=np.uint64) * GOLDEN)
-    factors[:used] |= _ONE
+    factors[:used] |= np.uint64(1)
     factors.flags.writeable = False
     return factors
 
 
-def keys_of(signatures: Signatures, shape: Banding) -> Keys:
-    """Return the keys of all bands of signatures, as the compiled loops make them.
-
-    Args:
-        signatures: uint32, (signatures, permutations).
-        shape: The bands, and the values of each.
-
-    Returns:
-        uint32, (signatures, bands).
-
-    Reference: Dietzfelbinger, STACS 1996.
-    """
-    factors, used = factors_of(shape), shape.bands * shape.rows
-    products = signatures[:, :used].astype(np.uint64) * factors[:used]
-    totals = products.reshape(len(signatures), *shape).sum(axis=2) + factors[used:]
-    keys: Keys = (totals >> _KEY_SHIFT).astype(np.uint32)
-    return keys
-
-
-def sketches_of(signatures: Signatures) -> Sketches:
-    """Return four bits of each value, those of sixteen values in a word, as the compiled loops do.
-
-    Args:
-        signatures: uint32, (signatures, permutations).
-
-    Returns:
-        uint64, (signatures, words).
-    """
-    count, permutations = signatures.shape
-    words = words_of(permutations)
-    bits = np.zeros((count, words * VALUES_A_WORD), np.uint64)
-    bits[:, :permutations] = signatures.astype(np.uint64) * NIBBLE >> NIBBLE_SHIFT
-    places = bits.reshape(count, words, VALUES_A_WORD) << _NIBBLE_PLACES
-    sketches: Sketches = np.bitwise_or.reduce(places, axis=2)
-    return sketches
-
-
-def unequal_values(first: Sketches, second: Sketches) -> npt.NDArray[np.int64]:
-    """Return in how many values the sketches of each pair differ: int64, (pairs,).
-
-    Args:
-        first: uint64, (pairs, words).
-        second: uint64, (pairs, words).
-    """
-    bits = first ^ second
-    bits |= bits >> _ONE
-    bits |= bits >> _TWO
-    values = np.bitwise_count(bits & _LOWEST_BITS)
-    unequal: npt.NDArray[np.int64] = values.sum(axis=1, dtype=np.int64)
-    return unequal
+def words_of(permutations: int) -> int:
+    """Return the 64-bit words of a sketch, which has four bits of each value."""
+    return -(-permutations // 16)
 
 
 def nothing_alike(permutations: int) -> int:

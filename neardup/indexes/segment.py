@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from neardup.indexes import search_state as field
 from neardup.indexes.arrays import Fingerprints, Rows
-from neardup.indexes.columns import BLOCK_BITS, Array, Tables, no_rows
+from neardup.indexes.columns import BLOCK_BITS, Tables, no_rows
+from neardup.indexes.near import Columns
 
 SCAN_STEP = 1 << 18
 """The number of ids compared at once, which stay in the processor's cache."""
@@ -50,15 +50,14 @@ class Segment:
     Attributes:
         tables: The same.
         live: Entries that were not deleted.
-        fields: int64, (SEGMENT,): what the compiled search needs to know; see ``state``.
+        columns: The columns of the tables, for the compiled search.
     """
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self.live = tables.shape.entries
         self._dead: npt.NDArray[np.uint8] | None = None
-        self._flips = masks(tables.shape.bits)
-        self.fields = self._fields()
+        self.columns = Columns(tables, *masks(tables.shape.bits))
 
     @property
     def size_bytes(self) -> int:
@@ -77,12 +76,9 @@ class Segment:
         Returns:
             bool, (rows,): which of them counted here until now.
         """
-        from neardup.indexes.near import find_entries  # noqa: PLC0415  (it takes seconds to compile)
-
         firsts, lasts = (np.zeros(len(rows.ids), np.int64) for _ in range(2))
-        state = np.concatenate([np.zeros(field.HEAD, np.int64), self.fields])
-        fingerprints = rows.fingerprints.astype(np.uint64, copy=True)
-        find_entries(state, fingerprints, rows.ids.astype(np.int64, copy=True), firsts, lasts)
+        fingerprints, ids = np.ascontiguousarray(rows.fingerprints), np.ascontiguousarray(rows.ids)
+        self.columns.find_entries(fingerprints, ids, firsts, lasts)
         found = np.flatnonzero(lasts > firsts)
         counted = np.zeros(len(rows.ids), np.bool_)
         counted[found] = self._alive(firsts[found])
@@ -171,23 +167,6 @@ class Segment:
     def _kill(self, places: Places) -> None:
         if self._dead is None:
             self._dead = np.zeros((self.tables.shape.entries + 7) // 8, np.uint8)
-            self.fields[field.DEAD] = _address(self._dead)
+            self.columns.note_dead(self._dead)
         np.bitwise_or.at(self._dead, places >> 3, np.uint8(1) << (places & 7).astype(np.uint8))
         self.live -= len(places)
-
-    def _fields(self) -> npt.NDArray[np.int64]:
-        fields = np.zeros(field.SEGMENT, np.int64)
-        fields[field.ROWS] = self.tables.shape.rows
-        fields[field.BITS] = self.tables.shape.bits
-        fields[field.IDS] = _address(self.tables.ids)
-        fields[field.RUNS] = _address(self.tables.runs)
-        fields[field.FLIPS] = _address(self._flips.flips)
-        fields[field.ENDS : field.ENDS + len(self._flips.ends)] = self._flips.ends
-        columns = [column for table in self.tables.tables for column in table]
-        fields[field.TABLES :] = [_address(column) for column in columns]
-        return fields
-
-
-def _address(array: Array) -> int:
-    """Return where the elements stand; 0: there are none."""
-    return array.ctypes.data if array.size else 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from neardup import Deduplicator, Parameters, Verdict, analyse
 from neardup.errors import ParameterError
-from neardup.indexes import lsh_few, lsh_tables
+from neardup.indexes import lsh_tables
 from neardup.indexes.lsh import LshIndex
 from neardup.indexes.lsh_tables import ROOM
 from neardup.indexes.passages import MAX_TEXTS, PASSAGE_BANDING
@@ -149,8 +149,7 @@ class TestParts:
         deduplicator = Deduplicator(documents=MemoryDocuments(), passages=passages)
         deduplicator.judge(1, PAGE)
         held = len(passages)
-        for module in (lsh_few, lsh_tables):
-            monkeypatch.setattr(module, "MAX_ROWS", held + ROOM - 1)
+        monkeypatch.setattr(lsh_tables, "MAX_ROWS", held + ROOM - 1)
         caplog.set_level(logging.WARNING)
         other = prose(2, 600)
         assert deduplicator.judge(2, other) == Verdict("new")
