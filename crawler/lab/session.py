@@ -23,8 +23,9 @@ from crawler.lab.judgement import (
 from crawler.lab.page_columns import PageColumns
 from crawler.lab.part_lists import PartKey, PartLists, part_key
 from crawler.lab.prepared import Key, Prepared, Rests, TextShelf, key_of
-from neardup.evaluation.judging import CANDIDATE, PAYLOAD, SAME_TEMPLATE, bounds_of, judge_all
-from neardup.evaluation.judging import SIMHASH as SIMHASH_LAYER
+from neardup.evaluation.judging import bounds_of, judge_all
+from neardup.evaluation.layers import CANDIDATE, PAYLOAD, SAME_TEMPLATE
+from neardup.evaluation.layers import SIMHASH as SIMHASH_LAYER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -100,7 +101,6 @@ class Session:
                 What it raises ends the preparation; the next one goes on from there.
         """
         tell = watch or (lambda _share, _words: None)
-        tell(0.0, "compiled code is loaded, the first time for some seconds")
         # What holds shorter texts too serves the others.
         keys = sorted(self._keys(choice), key=lambda key: key.min_words)
         for done, key in enumerate(keys):

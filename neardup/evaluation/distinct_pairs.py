@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.evaluation import kernels
 from neardup.evaluation.judging import Near
 
 MAX_COMPARED = 100_000_000
@@ -21,15 +22,13 @@ class NearestCounts(NamedTuple):
 
 def count_nearest(fingerprints: NDArray[np.uint64]) -> NearestCounts:
     """Count distinct texts by the distance to the nearest other one; of very many a sample."""
-    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
-
     texts = len(fingerprints)
     if texts < 2:
         return NearestCounts(np.zeros(65, np.int64), 0, is_sampled=False)
     count = min(texts, max(1, MAX_COMPARED // texts))
     # Evenly spread over the crawl.
     asked = np.arange(count, dtype=np.int64) * texts // count
-    distances = pair_kernels.nearest_distances(np.ascontiguousarray(fingerprints), asked)
+    distances = kernels.nearest_distances(np.ascontiguousarray(fingerprints), asked)
     return NearestCounts(np.bincount(distances, minlength=65), count, is_sampled=count < texts)
 
 
@@ -68,10 +67,8 @@ def count_all(near: Near, is_judged: NDArray[np.bool_], min_similarity: float) -
 
     Complexity: O(pairs), 1 ns each.
     """
-    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
-
-    counts = pair_kernels.count_pairs(near, is_judged, min_similarity)
-    return PairCounts(*np.ascontiguousarray(counts.reshape(9, 3).T))
+    counts = kernels.count_pairs(near, is_judged, min_similarity)
+    return PairCounts(*np.ascontiguousarray(counts.T))
 
 
 def pick(
@@ -91,12 +88,10 @@ def pick(
         quotas: int64, (9,): how many to pick, no more than there are.
         with_unknown: Whether pairs of unknown similarity count.
     """
-    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
-
-    out = np.empty(2 * int(quotas.sum()), np.int64)
+    out = np.empty((quotas.sum(), 2), np.int64)
     totals = np.maximum(totals, 1)
-    count = pair_kernels.pick_pairs(near, is_judged, totals, quotas, with_unknown, out)
-    later, pairs = out[: 2 * count : 2], out[1 : 2 * count : 2]
+    count = kernels.pick_pairs(near, is_judged, totals, quotas, with_unknown, out)
+    later, pairs = out[:count].T
     lists = near.lists
     return Picked(
         lists.earlier[pairs],
@@ -111,6 +106,4 @@ def families_of(near: Near, min_similarity: float) -> NDArray[np.int32]:
 
     A chain is one family, however little its ends share.
     """
-    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
-
-    return pair_kernels.families(near.lists, min_similarity)
+    return kernels.families(near.lists, min_similarity)

@@ -49,7 +49,7 @@ _CONTENT = (
 
 RECONNECT_SECS = 30.0
 """The longest silence of a window in seconds. A window that was silent for longer is loaded again,
-which loses what a person wrote in it; the first comparison compiles its loops for some seconds.
+which loses what a person wrote in it.
 """
 
 MAX_WINDOWS = 64
