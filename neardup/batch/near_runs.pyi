@@ -7,5 +7,5 @@ from neardup.batch.joining import JoinRows, Limits
 from neardup.features.hashing import Hashes
 
 def near_in_runs(
-    rows: JoinRows, begin: int, masks: Hashes, given_limits: Limits, pairs: NDArray[int64]
+    rows: JoinRows, begin: int, masks: Hashes, limits: Limits, pairs: NDArray[int64]
 ) -> int: ...

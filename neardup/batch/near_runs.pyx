@@ -44,19 +44,6 @@ cdef:
     int64_t MANY = 64
     # No further rows are looked at under a key where so many are similar.
     int64_t ENOUGH = 64
-    # A radius of all bits means that sketches decide.
-    int64_t FINGERPRINT_BITS = 64
-
-
-cdef struct Limits:
-    int64_t radius
-    int64_t unequal
-    int64_t similar
-    int64_t first_new
-    int64_t max_compared
-    int64_t max_found
-    int64_t max_of_many
-    int64_t nearest_of_many
 
 
 cdef bint is_first(
@@ -78,7 +65,7 @@ cdef int put(
 
 
 def near_in_runs(
-    rows, Py_ssize_t begin, const uint64_t[::1] masks, given_limits, int64_t[:, ::1] pairs
+    rows, Py_ssize_t begin, const uint64_t[::1] masks, limits, int64_t[:, ::1] pairs
 ):
     """Compare each row from ``begin`` on with those of its key before it; return how many are near.
 
@@ -88,7 +75,7 @@ def near_in_runs(
         rows: ``JoinRows``, sorted by key, then by id.
         begin: The first row that was not compared yet.
         masks: uint64: the masks of the tables; only the first table in which a pair meets finds it.
-        given_limits: The ``Limits`` of the search.
+        limits: The ``Limits`` of the search.
         pairs: int64, (pairs, 3): takes the smaller place of each pair that is found, the larger
             one, and in how many values they differ; with room for 2 * max_found + 1 a row.
 
@@ -96,9 +83,12 @@ def near_in_runs(
     """
     cdef const uint64_t[::1] keys, fingerprints, sketch0, sketch1
     cdef const int64_t[::1] ids
-    cdef Limits limits = given_limits._asdict()
+    cdef int64_t radius, max_unequal, max_similar, first_new, max_compared
+    cdef int64_t max_found, max_of_many, nearest_of_many
+    radius, max_unequal, max_similar, first_new, *of_key = limits
+    max_compared, max_found, max_of_many, nearest_of_many = of_key
     cdef int64_t row, start = 0, found = 0, room, others, similar, nearest, end, other, stop, at
-    cdef int64_t near, distance = 0, unequal = 0, enough = max(ENOUGH, limits.max_found)
+    cdef int64_t near, distance = 0, unequal = 0, enough = max(ENOUGH, max_found)
     cdef bint is_cut
     keys, ids, fingerprints, sketch0, sketch1 = rows
     assert len(set(map(len, rows))) == 1
@@ -106,31 +96,32 @@ def near_in_runs(
         for row in range(keys.shape[0]):
             if row and keys[row] != keys[row - 1]:
                 start = row
-            if row < begin or ids[row] < limits.first_new:
+            if row < begin or ids[row] < first_new:
                 continue
-            is_cut = row - start > 2 * limits.max_compared
+            is_cut = row - start > 2 * max_compared
             if is_cut:
                 put(pairs, found, row, row, 0)
                 found += 1
-            room = others = limits.max_found
+            room = others = max_found
             if row - start > MANY:
-                room, others = limits.max_of_many, limits.nearest_of_many
+                room, others = max_of_many, nearest_of_many
             similar, nearest, end = 0, found + room, found + room
-            other, stop = start, start + limits.max_compared if is_cut else row
+            other, stop = start, start + max_compared if is_cut else row
             while similar < enough:
                 other = next_near(
                     &fingerprints[0], &sketch0[0], &sketch1[0], row, other, stop,
-                    limits.radius, limits.unequal, &distance, &unequal,
+                    radius, max_unequal, &distance, &unequal,
                 )
                 if other == stop:
                     if stop == row:
                         break
-                    other, stop = row - limits.max_compared, row
+                    other, stop = row - max_compared, row
                     continue
-                near = unequal if limits.radius == FINGERPRINT_BITS else distance
+                # A radius of all bits leaves it to the sketches.
+                near = unequal if radius == 64 else distance
                 if is_first(fingerprints[other] ^ fingerprints[row], keys[other], masks):
-                    similar += near <= limits.similar
-                    if near <= limits.similar and similar <= room:
+                    similar += near <= max_similar
+                    if near <= max_similar and similar <= room:
                         put(pairs, found + similar - 1, other, row, near)
                     elif end < nearest + others or near < pairs[end - 1, 2]:
                         # It comes behind those that are as near, which are earlier.

@@ -9,7 +9,7 @@ from neardup.evaluation import kernels
 from neardup.evaluation.judging import Near
 
 MAX_COMPARED = 100_000_000
-"""The largest number of distances to compute, in 1/20 s; of more texts a sample is asked."""
+"""The largest number of distances to compute, at 1 to 2 ns; of more texts a sample is asked."""
 
 
 class NearestCounts(NamedTuple):
@@ -28,8 +28,12 @@ def count_nearest(fingerprints: NDArray[np.uint64]) -> NearestCounts:
     count = min(texts, max(1, MAX_COMPARED // texts))
     # Evenly spread over the crawl.
     asked = np.arange(count, dtype=np.int64) * texts // count
-    distances = kernels.nearest_distances(np.ascontiguousarray(fingerprints), asked)
-    return NearestCounts(np.bincount(distances, minlength=65), count, is_sampled=count < texts)
+    counts = np.zeros(65, np.int64)
+    for place in asked.tolist():
+        distances = np.bitwise_count(fingerprints ^ fingerprints[place])
+        distances[place] = 64
+        counts[distances.min()] += 1
+    return NearestCounts(counts, count, is_sampled=count < texts)
 
 
 class PairCounts(NamedTuple):
@@ -99,11 +103,3 @@ def pick(
         lists.distance[pairs],
         lists.similarity[pairs],
     )
-
-
-def families_of(near: Near, min_similarity: float) -> NDArray[np.int32]:
-    """Return for each place the earliest one that it hangs together with by similar pairs.
-
-    A chain is one family, however little its ends share.
-    """
-    return kernels.families(near.lists, min_similarity)

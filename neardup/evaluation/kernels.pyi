@@ -1,6 +1,6 @@
 """Loops over near texts, described in kernels.pyx."""
 
-from numpy import bool_, float64, int32, int64, uint64
+from numpy import bool_, float64, int32, int64
 from numpy.typing import NDArray
 
 from neardup.evaluation.judging import Bounds, Columns, Near, Verdicts
@@ -14,11 +14,7 @@ def shared_shares(
     sets: SetArrays, ones: NDArray[int64], others: NDArray[int64]
 ) -> NDArray[float64]: ...
 def link(members: Members, last: NDArray[int32], sizes: NDArray[int32], first: int) -> None: ...
-def pair_similarities(
-    members: Members, sets: SetArrays, earlier: NDArray[int64], later: NDArray[int64]
-) -> NDArray[float64]: ...
 def fill(members: Members, near: NearClasses, sets: SetArrays, lists: Lists, first: int) -> int: ...
-def nearest_distances(fingerprints: NDArray[uint64], asked: NDArray[int64]) -> NDArray[int64]: ...
 def count_pairs(near: Near, is_judged: NDArray[bool_], min_similarity: float) -> NDArray[int64]: ...
 def pick_pairs(
     near: Near,

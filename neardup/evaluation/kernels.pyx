@@ -4,31 +4,12 @@ A class holds the arrays of the named tuple of its name, so that functions witho
 lock can share them.
 """
 
-import cython
 import numpy as np
 
 from libc.math cimport NAN
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 
-from neardup.evaluation import layers, near_arrays
-
-cdef extern from *:
-    """
-    #include "neardup/kernels.h"
-
-    /* Return the least distance of a value from some others in bits, 64 of none. */
-    FOR_EACH_PROCESSOR static int64_t least_distance(
-        const uint64_t *others, int64_t count, uint64_t value)
-    {
-        int64_t least = 64;
-        for (int64_t place = 0; place < count; place++) {
-            int64_t distance = set_bits(value ^ others[place]);
-            least = distance < least ? distance : least;
-        }
-        return least;
-    }
-    """
-    int64_t least_distance(const uint64_t *others, int64_t count, uint64_t value) noexcept nogil
+from neardup.evaluation import layers as layer_names, near_arrays
 
 cdef:
     int32_t NONE = near_arrays.NONE
@@ -81,15 +62,12 @@ cdef class NearClasses:
         self.rows, self.starts, self.classes, self.distances = arrays
 
 
-@cython.boundscheck(False)  # Both ends are looked at first; checks took half as long again.
 cdef int64_t common(
     const uint64_t[::1] hashes, int64_t first, int64_t ours, int64_t second, int64_t theirs
 ) except -1 nogil:
     """Return how many values are in both of two ascending sets, given by their starts and sizes."""
     cdef int64_t first_end = first + ours, second_end = second + theirs, found = 0
     cdef uint64_t one, other
-    if min(first, second) < 0 or max(first_end, second_end) > hashes.shape[0]:
-        raise IndexError("a set lies outside the hashes")
     while first < first_end and second < second_end:
         one, other = hashes[first], hashes[second]
         # Without a branch, which would be guessed wrongly every second time.
@@ -103,9 +81,9 @@ cdef double jaccard(
     const uint64_t[::1] hashes, int64_t first, int64_t ours, int64_t second, int64_t theirs
 ) except -2 nogil:
     """Return the Jaccard similarity of two sets, each given by its start and its size."""
-    cdef int64_t both = common(hashes, first, ours, second, theirs), union_size
-    union_size = ours + theirs - both
-    return both / <double>union_size if union_size else 1.0
+    cdef int64_t both = common(hashes, first, ours, second, theirs)
+    cdef int64_t in_either = ours + theirs - both
+    return both / <double>in_either if in_either else 1.0
 
 
 cdef double similarity_of(SetArrays sets, int64_t one, int64_t other) except -2 nogil:
@@ -200,43 +178,6 @@ def link(members, int32_t[::1] last, int32_t[::1] sizes, Py_ssize_t first):
             sizes[number] += 1
 
 
-cdef double pair_similarity(
-    Members members, SetArrays sets, int64_t earlier, int64_t later
-) except -2 nogil:
-    """Return the similarity of two places; where a text is not held, what was stored of them."""
-    cdef double found = similarity_of(sets, members.texts[earlier], members.texts[later])
-    if found < 0.0 and members.original[later] == earlier:
-        return members.stored[later]
-    return found
-
-
-def pair_similarities(members, sets, const int64_t[::1] earlier, const int64_t[::1] later):
-    """Return the similarity of each pair of places: float64, (pairs,).
-
-    Where a text is not held it is what was stored of the two; -1: nothing was.
-
-    Complexity: O(shingles of the pairs).
-    """
-    cdef Members of = Members(members)
-    cdef SetArrays of_texts = SetArrays(sets)
-    cdef Py_ssize_t pair
-    array = np.empty(later.shape[0])
-    cdef double[::1] found = array
-    with nogil:
-        for pair in range(later.shape[0]):
-            found[pair] = pair_similarity(of, of_texts, earlier[pair], later[pair])
-    return array
-
-
-cdef int64_t earliest_head(int32_t[::1] heads, int64_t first, int64_t last) except -1 nogil:
-    """Return which of some chains goes on with the earliest place; the first, if all ended."""
-    cdef int64_t best = first, chain
-    for chain in range(first + 1, last):
-        if heads[chain] < heads[best]:
-            best = chain
-    return best
-
-
 cdef double listed_similarity(
     Members members, Lists lists, int64_t place, int64_t bits, int64_t earlier
 ) except -2 nogil:
@@ -257,20 +198,6 @@ cdef double listed_similarity(
     return lists.similarity[first] if first < end and lists.earlier[first] == earlier else UNKNOWN
 
 
-cdef int append(
-    Members members, SetArrays sets, Lists lists, int64_t place, uint8_t bits, int32_t earlier
-) except -1 nogil:
-    """Write one more text to the list of a place."""
-    cdef double similarity = listed_similarity(members, lists, place, bits, earlier)
-    cdef int64_t used = lists.starts[place + 1]
-    if similarity < 0.0:
-        similarity = pair_similarity(members, sets, earlier, place)
-    lists.earlier[used], lists.distance[used] = earlier, bits
-    lists.similarity[used] = similarity
-    lists.starts[place + 1] = used + 1
-    return 0
-
-
 cdef int fill_one(
     Members members, NearClasses near, SetArrays sets, Lists lists, int64_t place,
     int32_t[::1] heads,
@@ -278,33 +205,41 @@ cdef int fill_one(
     """Write the list of a place: of each distance the earliest place of any class, in turn.
 
     A list ends by its texts and by the pairs of all lists. ``heads`` is room for the next place of
-    each class.
+    each near class.
     """
+    cdef int32_t text = members.texts[place], earlier
     cdef int64_t row = near.rows[members.classes[place]]
-    cdef int64_t begin = near.starts[row], end = near.starts[row + 1]
-    cdef int64_t first = begin, last, chain, listed
-    cdef int32_t earlier
+    cdef int64_t first = near.starts[row], end = near.starts[row + 1], last, chain, best, used
     cdef uint8_t bits
-    for chain in range(end - begin):
-        heads[chain] = members.first_of_class[near.classes[begin + chain]]
+    cdef double similarity
+    for chain in range(first, end):
+        heads[chain] = members.first_of_class[near.classes[chain]]
     while first < end:
         bits, last = near.distances[first], first
         while last < end and near.distances[last] == bits:
             last += 1
         while True:
-            chain = earliest_head(heads, first - begin, last - begin)
-            earlier = heads[chain]
+            best = first
+            for chain in range(first + 1, last):
+                if heads[chain] < heads[best]:
+                    best = chain
+            earlier = heads[best]
             if earlier >= place:
                 break
-            heads[chain] = members.next_of_class[earlier]
-            if members.texts[earlier] == members.texts[place]:
+            heads[best] = members.next_of_class[earlier]
+            if members.texts[earlier] == text:
                 continue
-            listed = lists.starts[place + 1] - lists.starts[place]
-            if listed >= MAX_COUNT:
+            used = lists.starts[place + 1]
+            if used - lists.starts[place] >= (MAX_COUNT if used < MANY_PAIRS else FEW_TEXTS):
                 return 0
-            if listed >= FEW_TEXTS and lists.starts[place + 1] >= MANY_PAIRS:
-                return 0
-            append(members, sets, lists, place, bits, earlier)
+            similarity = listed_similarity(members, lists, place, bits, earlier)
+            if similarity < 0.0:
+                similarity = similarity_of(sets, members.texts[earlier], text)
+            if similarity < 0.0 and members.original[place] == earlier:
+                similarity = members.stored[place]
+            lists.earlier[used], lists.distance[used] = earlier, bits
+            lists.similarity[used] = similarity
+            lists.starts[place + 1] = used + 1
         first = last
     return 0
 
@@ -341,32 +276,6 @@ def fill(members, near, sets, lists, Py_ssize_t first):
         else:
             place = places
     return place
-
-
-def nearest_distances(const uint64_t[::1] fingerprints, const int64_t[::1] asked):
-    """Return the distance in bits of each asked place from the nearest other one: int64, (asked,).
-
-    Complexity: O(asked * texts), less where many are equal.
-    """
-    cdef Py_ssize_t number, place, start, stop, count = fingerprints.shape[0]
-    cdef uint64_t value
-    cdef int64_t nearest
-    array = np.empty(asked.shape[0], np.int64)
-    cdef int64_t[::1] found = array
-    with nogil:
-        for number in range(asked.shape[0]):
-            place = asked[number]
-            value, nearest, start = fingerprints[place], 64, 0
-            while start < count and nearest:
-                if start == place:
-                    start += 1
-                    continue
-                # In parts, so that it ends early where texts are equal.
-                stop = min(start + 256, place if start < place else count)
-                nearest = min(nearest, least_distance(&fingerprints[start], stop - start, value))
-                start = stop
-            found[number] = nearest
-    return array
 
 
 cdef bint is_counted(
@@ -490,16 +399,10 @@ def families(near_lists, double min_similarity):
     return array
 
 
-cdef:
-    int NEW = layers.NEW
-    int TOO_SHORT = layers.TOO_SHORT
-    int CHANGED = layers.CHANGED
-    int SAME_TEMPLATE = layers.SAME_TEMPLATE
-    int PAYLOAD = layers.PAYLOAD
-    int TEXT = layers.TEXT
-    int SIMHASH = layers.SIMHASH
-    int CANDIDATE = layers.CANDIDATE
-    int CONTAINED = layers.CONTAINED
+cdef int NEW, TOO_SHORT, CHANGED, SAME_TEMPLATE, PAYLOAD, TEXT, SIMHASH, CANDIDATE, CONTAINED
+NEW, TOO_SHORT, CHANGED, SAME_TEMPLATE, PAYLOAD, TEXT, SIMHASH, CANDIDATE, CONTAINED = range(
+    len(layer_names.LAYERS)
+)
 
 
 cdef struct Bounds:
@@ -532,39 +435,6 @@ cdef struct Walked:
 cdef Found NOTHING = Found(-1, -1, UNKNOWN)
 
 
-cdef class Columns:
-    cdef const int32_t[::1] texts, payloads, words
-    cdef const uint8_t[::1] is_changed
-
-    def __cinit__(self, arrays):
-        self.texts, self.payloads, self.words, _, self.is_changed = arrays
-
-
-cdef class Containers:
-    cdef const int64_t[::1] starts
-    cdef const int32_t[::1] earlier
-    cdef const uint8_t[::1] is_other
-
-    def __cinit__(self, arrays):
-        self.starts, self.earlier, self.is_other, _ = arrays
-
-
-cdef class Verdicts:
-    cdef uint8_t[::1] kept, layer
-    cdef int64_t[::1] original, resembles
-    cdef int16_t[::1] distance
-    cdef float[::1] similarity
-
-    def __cinit__(self, arrays):
-        self.kept, self.original, self.distance, self.similarity, *others = arrays
-        self.layer, self.resembles = others
-
-
-cdef bint is_confirmed(Bounds bounds, double similarity) noexcept nogil:
-    """Whether a near place is a duplicate; one of unknown similarity (-1) is not confirmed."""
-    return not bounds.verify or (similarity >= 0.0 and similarity >= bounds.min_similarity)
-
-
 cdef Found nearer(Found found, Found new) noexcept nogil:
     """Return which of two comes first: the nearer one, of those as near the earlier place."""
     if found.place < 0 or found.distance > new.distance:
@@ -595,7 +465,7 @@ cdef int walk(
             continue
         similarity = lists.similarity[pair]
         walked.unknown += bounds.verify and similarity < 0.0
-        if not is_confirmed(bounds, similarity):
+        if bounds.verify and not (similarity >= 0.0 and similarity >= bounds.min_similarity):
             continue
         found = Found(earlier, bits, similarity)
         if bounds.compare_names and lists.is_other[pair]:
@@ -633,29 +503,18 @@ cdef int look(
 
 
 cdef int64_t container_of(
-    Members members, Containers containers, int32_t[::1] kept, Bounds bounds, int64_t place
+    Members members, const int64_t[::1] starts, const int32_t[::1] containers,
+    const uint8_t[::1] is_other, int32_t[::1] kept, Bounds bounds, int64_t place,
 ) except -2 nogil:
     """Return the first kept place of no other name that a place is a part of; -1: there is none."""
     cdef int64_t pair, item
-    if not (bounds.drop_contained and bounds.verify and containers.starts.shape[0] > 0):
+    if not (bounds.drop_contained and bounds.verify and starts.shape[0] > 0):
         return -1
-    for pair in range(containers.starts[place], containers.starts[place + 1]):
-        item = members.items[containers.earlier[pair]]
-        if item >= 0 and kept[item] != NONE:
-            if not (bounds.compare_names and containers.is_other[pair]):
-                return kept[item]
+    for pair in range(starts[place], starts[place + 1]):
+        item = members.items[containers[pair]]
+        if item >= 0 and kept[item] != NONE and not (bounds.compare_names and is_other[pair]):
+            return kept[item]
     return -1
-
-
-cdef int decide(Verdicts verdicts, int64_t place, int layer, Found found) except -1 nogil:
-    """Write the verdict on a place: what it repeats, or resembles where its layer keeps it."""
-    cdef bint is_kept = layer < PAYLOAD
-    verdicts.kept[place], verdicts.layer[place] = is_kept, <uint8_t>layer
-    verdicts.original[place] = -1 if is_kept else found.place
-    verdicts.resembles[place] = found.place if is_kept else -1
-    verdicts.distance[place] = <int16_t>found.distance
-    verdicts.similarity[place] = <float>(found.similarity if found.similarity >= 0.0 else NAN)
-    return 0
 
 
 cdef int64_t first_of(int64_t[::1] firsts, int32_t number) except -2 nogil:
@@ -663,48 +522,53 @@ cdef int64_t first_of(int64_t[::1] firsts, int32_t number) except -2 nogil:
     return firsts[number] if number >= 0 else -1
 
 
-def judge(given, near, given_bounds, results):
+def judge(columns, near, given_bounds, verdicts):
     """Write the verdicts on all places, each as that of a ``Deduplicator``.
 
     Args:
-        given: ``Columns`` of the places.
+        columns: ``Columns`` of the places.
         near: ``Near``.
         given_bounds: ``Bounds``.
-        results: ``Verdicts`` of the same length, which are written.
+        verdicts: ``Verdicts`` of the same length, which are written.
 
     Returns:
         How many places could not be compared with one that is kept, since a text is not stored.
 
     Complexity: O(places + pairs).
     """
-    cdef Columns columns = Columns(given)
+    cdef const int32_t[::1] texts = columns.texts, payloads = columns.payloads
+    cdef const int32_t[::1] words = columns.words
+    cdef const uint8_t[::1] is_changed = columns.is_changed, is_other = near.containers.is_other
     cdef Members members = Members(near.members)
     cdef Lists lists = Lists(near.lists, near.list_rests)
     cdef Lists candidates = Lists(near.candidates, near.candidate_rests)
-    cdef Containers containers = Containers(near.containers)
+    cdef const int64_t[::1] starts = near.containers.starts
+    cdef const int32_t[::1] containers = near.containers.earlier
     cdef Bounds bounds = given_bounds._asdict()
-    cdef Verdicts verdicts = Verdicts(results)
-    cdef int64_t[::1] payloads = np.full(given.payloads.max(initial=-1) + 1, -1, np.int64)
-    cdef int64_t[::1] texts = np.full(given.texts.max(initial=-1) + 1, -1, np.int64)
+    cdef uint8_t[::1] is_kept = verdicts.kept, layers = verdicts.layer
+    cdef int64_t[::1] original = verdicts.original, resembles = verdicts.resembles
+    cdef int16_t[::1] distance = verdicts.distance
+    cdef float[::1] similarity = verdicts.similarity
+    cdef int64_t[::1] of_payloads = np.full(columns.payloads.max(initial=-1) + 1, -1, np.int64)
+    cdef int64_t[::1] of_texts = np.full(columns.texts.max(initial=-1) + 1, -1, np.int64)
     cdef int32_t[::1] kept = np.full(len(near.members.first_of_item), NONE, np.int32)
-    cdef Py_ssize_t place
-    cdef int64_t payload, text, container, not_compared = 0
+    cdef int64_t place, payload, text, container, not_compared = 0
     cdef int layer
     cdef bint is_long, is_compared
     cdef Walked walked
     cdef Found found
     with nogil:
-        for place in range(columns.texts.shape[0]):
-            payload = first_of(payloads, columns.payloads[place])
-            text = first_of(texts, columns.texts[place])
-            is_long = columns.words[place] >= bounds.min_words
-            is_compared = (
-                is_long and members.classes[place] >= 0 and bounds.max_distance >= 0
-            )
+        for place in range(texts.shape[0]):
+            payload = first_of(of_payloads, payloads[place])
+            text = first_of(of_texts, texts[place])
+            is_long = words[place] >= bounds.min_words
+            is_compared = is_long and members.classes[place] >= 0 and bounds.max_distance >= 0
             walked, container = Walked(NOTHING, NOTHING, NOTHING, 0), -1
             if is_compared and payload < 0 and text < 0:
                 look(members, lists, candidates, kept, bounds, place, &walked)
-                container = container_of(members, containers, kept, bounds, place)
+                container = container_of(
+                    members, starts, containers, is_other, kept, bounds, place
+                )
             found = NOTHING
             if payload >= 0:
                 layer, found = PAYLOAD, Found(payload, 0, 1.0)
@@ -715,20 +579,24 @@ def judge(given, near, given_bounds, results):
                 found = walked.same
             elif container >= 0:
                 layer, found = CONTAINED, Found(container, -1, UNKNOWN)
-            elif columns.is_changed[place]:
+            elif is_changed[place]:
                 layer = CHANGED
             elif walked.other.place >= 0:
                 layer, found = SAME_TEMPLATE, walked.other
             else:
                 layer = NEW if is_long else TOO_SHORT
-            decide(verdicts, place, layer, found)
             not_compared += walked.unknown > 0
-            if verdicts.kept[place]:
+            is_kept[place], layers[place] = layer < PAYLOAD, <uint8_t>layer
+            original[place] = -1 if is_kept[place] else found.place
+            resembles[place] = found.place if is_kept[place] else -1
+            distance[place] = <int16_t>found.distance
+            similarity[place] = <float>(found.similarity if found.similarity >= 0.0 else NAN)
+            if is_kept[place]:
                 # Of what is kept, no payload and no text was kept before.
-                if columns.payloads[place] >= 0:
-                    payloads[columns.payloads[place]] = place
-                if columns.texts[place] >= 0:
-                    texts[columns.texts[place]] = place
+                if payloads[place] >= 0:
+                    of_payloads[payloads[place]] = place
+                if texts[place] >= 0:
+                    of_texts[texts[place]] = place
                 if is_compared:
                     kept[members.items[place]] = <int32_t>place
     return not_compared

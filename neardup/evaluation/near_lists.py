@@ -330,7 +330,10 @@ class CandidateLists(_PairColumns):
         later, earlier = later[order], earlier[order]
         ours, theirs = texts[later], texts[earlier]
         sets = load(np.concatenate((ours, theirs)))
-        similarity = kernels.pair_similarities(members, sets, earlier, later)
+        similarity = kernels.similarities(sets, theirs, ours)
+        # Of a text that is not held, what an earlier verdict stored.
+        is_stored = (similarity < 0) & (members.original[later] == earlier)
+        similarity[is_stored] = members.stored[later][is_stored]
         ends = np.searchsorted(later, np.arange(first, len(self._near)), side="right")
         self._starts.extend(ends + self._earlier.count)
         self._earlier.extend(earlier)
