@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawler.lab.judgement import SIMHASH, shares
-from neardup.evaluation.distinct_pairs import Picked, count_all, families_of, pick
+from neardup.evaluation import kernels
+from neardup.evaluation.distinct_pairs import Picked, count_all, pick
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,7 +93,7 @@ def ranked_pairs(of: WeighedPairs, choice: Choice, distances: Sequence[int]) -> 
     half, the third a third. Of more than 200,000 pairs an even sample is weighed.
     """
     picked = _pick(of, choice, distances)
-    families = families_of(of.near, _RELATED)[picked.later]
+    families = kernels.families(of.near.lists, _RELATED)[picked.later]
     weights = _fewer_of_each(families, _weights(picked, choice))
     order = np.lexsort((picked.later, picked.earlier, -weights))
     return Picked(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from neardup.evaluation import kernels
 from neardup.evaluation.distinct_pairs import count_all
 from neardup.evaluation.metrics import Interval, wilson
 from neardup.evaluation.near_arrays import NONE, RADIUS
@@ -329,10 +330,8 @@ def _labelled(
 
 
 def _similarities(texts: NDArray[np.int64], load: Load) -> NDArray[np.float64]:
-    from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
-
     if not len(texts):
         return np.zeros(0)
     ones, others = np.ascontiguousarray(texts.T)
-    found = near_kernels.similarities(load(texts.ravel()), ones, others)
+    found = kernels.similarities(load(texts.ravel()), ones, others)
     return np.where(found < 0, np.nan, found)

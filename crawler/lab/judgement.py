@@ -10,7 +10,7 @@ import numpy as np
 
 from neardup.errors import ParameterError
 from neardup.evaluation.distinct_pairs import NearestCounts, Picked, count_all, count_nearest, pick
-from neardup.evaluation.judging import CONTAINED, LAYERS
+from neardup.evaluation.layers import CONTAINED, LAYERS
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from crawler.pages.verdicts import (
     TEXT_DUPLICATE,
     TOO_SHORT,
 )
-from neardup.evaluation import judging
+from neardup.evaluation import layers
 from neardup.evaluation.column import Column
 from neardup.evaluation.judging import Columns
 from neardup.evaluation.near_lists import NameTable
@@ -34,14 +34,14 @@ UNREAD = -2
 """The number of a main text too short for the crawl, which judged all that its page shows."""
 
 _LAYERS = {
-    NEW: judging.NEW,
-    TOO_SHORT: judging.TOO_SHORT,
-    CHANGED: judging.CHANGED,
-    SAME_TEMPLATE: judging.SAME_TEMPLATE,
-    EXACT_DUPLICATE: judging.PAYLOAD,
-    TEXT_DUPLICATE: judging.TEXT,
-    NEAR_DUPLICATE: judging.SIMHASH,
-    CONTAINED: judging.CONTAINED,
+    NEW: layers.NEW,
+    TOO_SHORT: layers.TOO_SHORT,
+    CHANGED: layers.CHANGED,
+    SAME_TEMPLATE: layers.SAME_TEMPLATE,
+    EXACT_DUPLICATE: layers.PAYLOAD,
+    TEXT_DUPLICATE: layers.TEXT,
+    NEAR_DUPLICATE: layers.SIMHASH,
+    CONTAINED: layers.CONTAINED,
 }
 _REPEATS = frozenset({EXACT_DUPLICATE, TEXT_DUPLICATE})
 

@@ -9,6 +9,7 @@ import numpy as np
 from crawler.lab.page_columns import UNREAD
 from neardup.boilerplate import has_letter, has_shingle, rest_of, worded
 from neardup.errors import FingerprintError
+from neardup.evaluation import kernels
 from neardup.evaluation.column import Column
 from neardup.evaluation.judging import Near
 from neardup.evaluation.near_arrays import NewPlaces
@@ -197,9 +198,7 @@ class Prepared:
         for start in range(first, count, _PAGES_AT_ONCE):
             stop = min(count, start + _PAGES_AT_ONCE)
             words = f"{start - first:,} of {count - first:,} pages compared"
-            # The first pages wait for compiled code, at times for half a minute.
-            loading = "" if start > first else "; compiled code is loaded first"
-            watch((start - first) / (count - first), words + loading)
+            watch((start - first) / (count - first), words)
             try:
                 self._shelf.read_mains(np.flatnonzero(self._is_judged(start, stop)) + start)
                 self._take(start, stop)
@@ -324,8 +323,6 @@ class Rests:
 
     def _compared(self, lists: Lists, start: int, stop: int) -> NDArray[np.float64]:
         """Return the shares of the pairs of some places."""
-        from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
-
         first, last = lists.starts[start], lists.starts[stop]
         shares = np.ones(last - first)
         similar = np.flatnonzero(lists.similarity[first:last] >= MIN_SIMILARITY)
@@ -339,18 +336,15 @@ class Rests:
         numbers = self._load(
             places, blocks, np.unique(np.concatenate((ours[asked], theirs[asked])))
         )
-        of_asked = np.empty(np.count_nonzero(asked))
         pairs = numbers[ours[asked]], numbers[theirs[asked]]
         sets, words = self._sets.arrays(), self._words.arrays()
-        near_kernels.shared_shares(sets, *pairs, of_asked)
+        of_asked = kernels.shared_shares(sets, *pairs)
         # A rest that is shorter than a shingle is compared by its words.
         are_short = np.minimum(*(sets.sizes[each] for each in pairs)) < 0
         are_short &= np.minimum(*(words.sizes[each] for each in pairs)) > 0
         if are_short.any():
             short = pairs[0][are_short], pairs[1][are_short]
-            of_short = np.empty(len(short[0]))
-            near_kernels.shared_shares(words, *short, of_short)
-            of_asked[are_short] = of_short
+            of_asked[are_short] = kernels.shared_shares(words, *short)
         shares[similar[asked]] = of_asked
         return shares
 

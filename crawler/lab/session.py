@@ -23,8 +23,9 @@ from crawler.lab.judgement import (
 from crawler.lab.page_columns import PageColumns
 from crawler.lab.part_lists import PartKey, PartLists, part_key
 from crawler.lab.prepared import Key, Prepared, Rests, TextShelf, key_of
-from neardup.evaluation.judging import CANDIDATE, PAYLOAD, SAME_TEMPLATE, bounds_of, judge_all
-from neardup.evaluation.judging import SIMHASH as SIMHASH_LAYER
+from neardup.evaluation.judging import bounds_of, judge_all
+from neardup.evaluation.layers import CANDIDATE, PAYLOAD, SAME_TEMPLATE
+from neardup.evaluation.layers import SIMHASH as SIMHASH_LAYER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

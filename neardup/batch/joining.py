@@ -15,16 +15,14 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
-from numba import types
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
+from neardup.batch.near_runs import near_in_runs
 from neardup.batch.schemes import Blocks, Scheme
 from neardup.batch.sketches import WORDS, expected_unequal, max_unequal
-from neardup.compiled import compiled
 from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
-from neardup.instructions import part, set_bits
 from neardup.parameters import Parameters
 
 MAX_COMPARED = 1 << 13
@@ -36,11 +34,8 @@ MAX_IN_BLOCK = 1 << 16
 MAX_FOUND = 16
 """Take this many of the earliest similar texts of a key, and of the nearest others."""
 
-MANY, MAX_OF_MANY, NEAREST_OF_MANY = 64, 4, 2
-"""Under a key with more texts before a text than the first number, take these numbers of them."""
-
-ENOUGH = 64
-"""Look no further under a key where so many texts are similar by their sketches."""
+MAX_OF_MANY, NEAREST_OF_MANY = 4, 2
+"""The same of a key with more than 64 texts before a text."""
 
 AT_ONCE = 16
 """Compare a text with all its candidates at once where these are no more."""
@@ -86,8 +81,7 @@ class Limits(NamedTuple):
         max_compared: The number of texts of a key that one is compared with from each end: the
             first ones, and the last ones before it.
         max_found: The number of candidates that are taken of the similar ones, and of the others.
-        max_of_many: The number of similar ones under a key with more than ``MANY`` texts before a
-            text.
+        max_of_many: The number of similar ones under a key with more than 64 texts before a text.
         nearest_of_many: The number of others under such a key.
     """
 
@@ -99,17 +93,6 @@ class Limits(NamedTuple):
     max_found: int
     max_of_many: int
     nearest_of_many: int
-
-
-_array: Any = types.Array
-_named: Any = types.NamedTuple
-_uniform: Any = types.NamedUniTuple
-_WORDS, _INTS = _array(types.uint64, 1, "C"), _array(types.int64, 1, "C")
-_PLACES = _array(types.int64, 2, "C")
-_ROWS = _named((_WORDS, _INTS, _WORDS, _WORDS, _WORDS), JoinRows)
-_LOWER = np.uint64(0x5555555555555555)
-"""The mask of the first bit of each two."""
-_LIMITS = _uniform(types.int64, 8, Limits)
 
 
 def candidates(
@@ -227,101 +210,6 @@ def _rows(batch: Any) -> JoinRows:
     return JoinRows._make([words(batch["key"]), ids, *(words(batch[name]) for name in _TOLD)])
 
 
-@part
-def _unequal(different: np.uint64) -> int:
-    """Return how many of 32 values of two bits differ."""
-    return int(set_bits((different | different >> np.uint64(1)) & _LOWER))
-
-
-@part
-def _nearness(rows: JoinRows, one: int, other: int, limits: Limits) -> int:
-    """Return in how many values, or else bits, two texts differ; -1 where they are not near."""
-    distance = set_bits(rows.fingerprints[one] ^ rows.fingerprints[other])
-    if distance > limits.radius:
-        return -1
-    unequal = _unequal(rows.sketch0[one] ^ rows.sketch0[other])
-    unequal += _unequal(rows.sketch1[one] ^ rows.sketch1[other])
-    if unequal > limits.unequal:
-        return -1
-    return unequal if limits.radius == _FINGERPRINT_BITS else int(distance)
-
-
-@part
-def _is_first(rows: JoinRows, one: int, other: int, masks: NDArray[np.uint64]) -> bool:
-    """Whether two do not meet in an earlier table."""
-    different = rows.fingerprints[one] ^ rows.fingerprints[other]
-    own = int(rows.keys[one] >> np.uint64(48))
-    for table in range(min(len(masks), own)):  # noqa: SIM110  (numba has no all)
-        if not different & masks[table]:
-            return False
-    return True
-
-
-@part
-def _put(pairs: NDArray[np.int64], at: int, one: int, other: int, unequal: int) -> None:
-    pairs[at, 0], pairs[at, 1], pairs[at, 2] = one, other, unequal
-
-
-@compiled(types.int64(_ROWS, types.int64, _WORDS, _LIMITS, _PLACES))
-def near_in_runs(
-    rows: JoinRows,
-    begin: int,
-    masks: NDArray[np.uint64],
-    limits: Limits,
-    pairs: NDArray[np.int64],
-) -> int:
-    """Compare each row from ``begin`` on with those of its key before it; return how many are near.
-
-    A row of which not all before it are compared is found once with itself.
-
-    Args:
-        rows: The rows, sorted by key, then by id.
-        begin: The first row that was not compared yet.
-        masks: The masks of the tables; only the first table in which a pair meets finds it.
-        limits: The limits of the search.
-        pairs: int64, (pairs, 3): takes the smaller place of each pair that is found, the larger
-            one, and in how many values they differ; with room for 2 * max_found + 1 a row.
-
-    Complexity: O(min(length of run, 2 * max_compared)) a row.
-    """
-    found, start = 0, 0
-    for row in range(len(rows.keys)):
-        if row and rows.keys[row] != rows.keys[row - 1]:
-            start = row
-        if row < begin or rows.ids[row] < limits.first_new:
-            continue
-        if row - start > 2 * limits.max_compared:
-            _put(pairs, found, row, row, 0)
-            found += 1
-        room = others = limits.max_found
-        if row - start > MANY:
-            room, others = limits.max_of_many, limits.nearest_of_many
-        similar, nearest, end = 0, found + room, found + room
-        other = start
-        while other < row and similar < max(ENOUGH, limits.max_found):
-            if other == start + limits.max_compared and other < row - limits.max_compared:
-                other = row - limits.max_compared
-            near = _nearness(rows, other, row, limits)
-            if near >= 0 and _is_first(rows, other, row, masks):
-                similar += near <= limits.similar
-                if near <= limits.similar and similar <= room:
-                    _put(pairs, found + similar - 1, other, row, near)
-                elif end < nearest + others or near < pairs[end - 1, 2]:
-                    # It comes behind those that are as near, which are earlier.
-                    at = min(end, nearest + others - 1)
-                    end = at + 1
-                    while at > nearest and pairs[at - 1, 2] > near:
-                        _put(pairs, at, pairs[at - 1, 0], row, pairs[at - 1, 2])
-                        at -= 1
-                    _put(pairs, at, other, row, near)
-            other += 1
-        found += min(similar, room)
-        for at in range(nearest, end):
-            _put(pairs, found, pairs[at, 0], row, pairs[at, 2])
-            found += 1
-    return found
-
-
 def _pairs(
     batches: Iterator[JoinRows], masks: NDArray[np.uint64], limits: Limits
 ) -> Iterator[tuple[NDArray[Any], ...]]:
@@ -333,8 +221,7 @@ def _pairs(
             begin = 0 if open_run is None else len(open_run.keys)
             both = new if open_run is None else _joined(open_run, new)
             pairs = np.empty(((2 * limits.max_found + 1) * len(new.keys), 3), np.int64)
-            rows = JoinRows._make(np.require(column, requirements=["C", "W"]) for column in both)
-            count = near_in_runs(rows, begin, masks, limits, pairs)
+            count = near_in_runs(both, begin, masks, limits, pairs)
             if count:
                 one, other, unequal = pairs[:count].T
                 different = both.fingerprints[one] ^ both.fingerprints[other]

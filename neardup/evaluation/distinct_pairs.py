@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.evaluation import kernels
 from neardup.evaluation.judging import Near
 
 MAX_COMPARED = 100_000_000
-"""The largest number of distances to compute, in 1/20 s; of more texts a sample is asked."""
+"""The largest number of distances to compute, at 1 to 2 ns; of more texts a sample is asked."""
 
 
 class NearestCounts(NamedTuple):
@@ -21,16 +22,18 @@ class NearestCounts(NamedTuple):
 
 def count_nearest(fingerprints: NDArray[np.uint64]) -> NearestCounts:
     """Count distinct texts by the distance to the nearest other one; of very many a sample."""
-    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
-
     texts = len(fingerprints)
     if texts < 2:
         return NearestCounts(np.zeros(65, np.int64), 0, is_sampled=False)
     count = min(texts, max(1, MAX_COMPARED // texts))
     # Evenly spread over the crawl.
     asked = np.arange(count, dtype=np.int64) * texts // count
-    distances = pair_kernels.nearest_distances(np.ascontiguousarray(fingerprints), asked)
-    return NearestCounts(np.bincount(distances, minlength=65), count, is_sampled=count < texts)
+    counts = np.zeros(65, np.int64)
+    for place in asked.tolist():
+        distances = np.bitwise_count(fingerprints ^ fingerprints[place])
+        distances[place] = 64
+        counts[distances.min()] += 1
+    return NearestCounts(counts, count, is_sampled=count < texts)
 
 
 class PairCounts(NamedTuple):
@@ -68,10 +71,8 @@ def count_all(near: Near, is_judged: NDArray[np.bool_], min_similarity: float) -
 
     Complexity: O(pairs), 1 ns each.
     """
-    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
-
-    counts = pair_kernels.count_pairs(near, is_judged, min_similarity)
-    return PairCounts(*np.ascontiguousarray(counts.reshape(9, 3).T))
+    counts = kernels.count_pairs(near, is_judged, min_similarity)
+    return PairCounts(*np.ascontiguousarray(counts.T))
 
 
 def pick(
@@ -91,12 +92,10 @@ def pick(
         quotas: int64, (9,): how many to pick, no more than there are.
         with_unknown: Whether pairs of unknown similarity count.
     """
-    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
-
-    out = np.empty(2 * int(quotas.sum()), np.int64)
+    out = np.empty((quotas.sum(), 2), np.int64)
     totals = np.maximum(totals, 1)
-    count = pair_kernels.pick_pairs(near, is_judged, totals, quotas, with_unknown, out)
-    later, pairs = out[: 2 * count : 2], out[1 : 2 * count : 2]
+    count = kernels.pick_pairs(near, is_judged, totals, quotas, with_unknown, out)
+    later, pairs = out[:count].T
     lists = near.lists
     return Picked(
         lists.earlier[pairs],
@@ -104,13 +103,3 @@ def pick(
         lists.distance[pairs],
         lists.similarity[pairs],
     )
-
-
-def families_of(near: Near, min_similarity: float) -> NDArray[np.int32]:
-    """Return for each place the earliest one that it hangs together with by similar pairs.
-
-    A chain is one family, however little its ends share.
-    """
-    from neardup.evaluation import pair_kernels  # noqa: PLC0415  (numba takes long)
-
-    return pair_kernels.families(near.lists, min_similarity)

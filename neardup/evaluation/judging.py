@@ -5,28 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.evaluation import kernels
 from neardup.evaluation.near_arrays import Lists, Members
 from neardup.parameters import Parameters
-
-LAYERS = (
-    "new",
-    "too_short",
-    "changed",
-    "same_template",
-    "payload",
-    "text",
-    "simhash",
-    "candidate",
-    "contained",
-)
-"""The layers that decide on a place, by number; the first four keep it."""
-
-NEW, TOO_SHORT, CHANGED, SAME_TEMPLATE, PAYLOAD, TEXT, SIMHASH, CANDIDATE, CONTAINED = range(
-    len(LAYERS)
-)
-
-KEEPING = LAYERS[:PAYLOAD]
-"""The layers that keep a place; the others drop it."""
 
 
 class Columns(NamedTuple):
@@ -130,7 +111,7 @@ class Verdicts(NamedTuple):
         distance: int16, (places,): in bits, to the original or to what the place resembles; 0 for
             equal ones; -1: none.
         similarity: float32, (places,): likewise; 1 for equal ones; NaN: none, or not known.
-        layer: uint8, (places,): a place in ``LAYERS``.
+        layer: uint8, (places,): a place in ``layers.LAYERS``.
         resembles: int64, (places,): the kept place of another name or content that this one is
             nearly equal to, where the layer is ``SAME_TEMPLATE``; -1: none.
     """
@@ -154,11 +135,9 @@ def judge_all(columns: Columns, near: Near, bounds: Bounds) -> tuple[Verdicts, i
 
     Complexity: O(places + pairs).
     """
-    from neardup.evaluation import judging_kernels  # noqa: PLC0415  (numba takes long)
-
     kinds = (np.bool_, np.int64, np.int16, np.float32, np.uint8, np.int64)
     verdicts = Verdicts._make(np.empty(len(columns.texts), kind) for kind in kinds)
-    not_compared = judging_kernels.judge(columns, near, bounds, verdicts)
+    not_compared = kernels.judge(columns, near, bounds, verdicts)
     if bounds.max_distance >= 0:
         is_alone = columns.is_main & (columns.words >= bounds.min_words) & (columns.texts >= 0)
         is_alone &= (near.members.classes < 0) & verdicts.kept

@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.evaluation import kernels
 from neardup.evaluation.column import Column, column_bytes
 from neardup.evaluation.near_arrays import (
     FEW_TEXTS,
@@ -157,9 +158,7 @@ class NearLists(_PairColumns):
         self._next.fill(len(self), NONE)
         self._first_of_text.fill(texts, NONE)
         self._add_classes(list(islice(self._numbers, known, None)))
-        from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
-
-        near_kernels.link(self.members(), self._last.values, self._sizes.values, first)
+        kernels.link(self.members(), self._last.values, self._sizes.values, first)
 
     def _note_items(self, new: NewPlaces) -> None:
         columns = (new.texts.tolist(), new.names.tolist(), new.is_judged.tolist())
@@ -227,8 +226,6 @@ class NearLists(_PairColumns):
         return np.array(places, np.int64)
 
     def _fill(self, first: int, near: NearClasses, sets: SetArrays) -> None:
-        from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
-
         count = len(self)
         self._starts.fill(count + 1, 0)
         members, place = self.members(), first
@@ -237,7 +234,7 @@ class NearLists(_PairColumns):
                 column.provide(_PAIRS_AT_ONCE)
             rooms = self._earlier.room, self._distance.room, self._similarity.room
             lists = Lists(self._starts.values, *rooms, self._is_other.values)
-            place = near_kernels.fill(members, near, sets, lists, place)
+            place = kernels.fill(members, near, sets, lists, place)
             for column in (self._earlier, self._distance, self._similarity):
                 column.count = int(self._starts.values[place])
 
@@ -324,8 +321,6 @@ class CandidateLists(_PairColumns):
         limit: int,
         load: Load,
     ) -> None:
-        from neardup.evaluation import near_kernels  # noqa: PLC0415  (numba takes long)
-
         members, fingerprints = self._near.members(), self._near.fingerprints.values
         classes, texts = members.classes, members.texts.astype(np.int64)
         distance = np.bitwise_count(fingerprints[classes[later]] ^ fingerprints[classes[earlier]])
@@ -335,7 +330,10 @@ class CandidateLists(_PairColumns):
         later, earlier = later[order], earlier[order]
         ours, theirs = texts[later], texts[earlier]
         sets = load(np.concatenate((ours, theirs)))
-        similarity = near_kernels.pair_similarities(members, sets, earlier, later)
+        similarity = kernels.similarities(sets, theirs, ours)
+        # Of a text that is not held, what an earlier verdict stored.
+        is_stored = (similarity < 0) & (members.original[later] == earlier)
+        similarity[is_stored] = members.stored[later][is_stored]
         ends = np.searchsorted(later, np.arange(first, len(self._near)), side="right")
         self._starts.extend(ends + self._earlier.count)
         self._earlier.extend(earlier)

@@ -16,7 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from neardup import Deduplicator, Parameters, Verdict, analyse
-from neardup.evaluation.judging import LAYERS, bounds_of, judge_all
+from neardup.evaluation.judging import bounds_of, judge_all
+from neardup.evaluation.layers import LAYERS
 from neardup.names import unpacked
 from neardup.storage.redis.connecting import connect
 from tests.neardup.evaluation.near import Crawl

@@ -13,7 +13,7 @@ from crawler.lab.app.crawled_text import inert_link, plain
 from crawler.lab.app.parameter_trial import choice_key
 from crawler.lab.app.tables import FigureRow, FigureTable, SearchField
 from crawler.lab.words import measures_of
-from neardup.evaluation.judging import KEEPING
+from neardup.evaluation.layers import KEEPING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,7 +18,7 @@ from crawler.lab.border_pairs import EVERY_PAGE, ListFilter
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.labels import label_fields
 from crawler.lab.words import NOTHING
-from neardup.evaluation.judging import LAYERS
+from neardup.evaluation.layers import LAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence

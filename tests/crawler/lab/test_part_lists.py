@@ -14,7 +14,7 @@ from crawler.lab.judgement import Choice
 from crawler.pages.live_parameters import tune
 from neardup import Deduplicator, Parameters
 from neardup.boilerplate import blocks
-from neardup.evaluation.judging import LAYERS
+from neardup.evaluation.layers import LAYERS
 from neardup.verification import containment
 from tests.crawler.lab.pages import Book, Made
 from tests.crawler.maintenance.rejudge.captured import Said, capture, judge_again

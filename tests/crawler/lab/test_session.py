@@ -19,7 +19,7 @@ from crawler.lab.session import Session
 from neardup import Deduplicator, Features, Parameters, hamming, jaccard, simhash
 from neardup.document import analyse
 from neardup.errors import ParameterError
-from neardup.evaluation.judging import KEEPING, LAYERS
+from neardup.evaluation.layers import KEEPING, LAYERS
 from neardup.fingerprints.digest import payload_digest
 from neardup.plurals import many
 from tests.crawler.lab.pages import Book, Made

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from neardup import Parameters, hamming, jaccard
 from neardup.document import Document, analyse
-from neardup.evaluation.judging import (
+from neardup.evaluation.judging import Verdicts, bounds_of, judge_all
+from neardup.evaluation.layers import (
     CANDIDATE,
     CHANGED,
     LAYERS,
@@ -16,9 +17,6 @@ from neardup.evaluation.judging import (
     SAME_TEMPLATE,
     SIMHASH,
     TEXT,
-    Verdicts,
-    bounds_of,
-    judge_all,
 )
 from neardup.fingerprints.minhash import minhash
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS

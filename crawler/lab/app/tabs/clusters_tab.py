@@ -22,7 +22,7 @@ from crawler.url_rules.learning.address import Address
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.rule_report import StoredRule, rule_report
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
-from neardup.evaluation.judging import LAYERS
+from neardup.evaluation.layers import LAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

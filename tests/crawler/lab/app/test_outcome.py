@@ -3,7 +3,7 @@ import pytest
 
 from crawler.lab.app.outcome import LAYER_WORDS, layer_rows, signed, stale_words
 from crawler.lab.judgement import VerdictChanges
-from neardup.evaluation.judging import LAYERS
+from neardup.evaluation.layers import LAYERS
 
 
 def test_every_layer_has_words_in_the_order_of_layers() -> None:

@@ -10,7 +10,7 @@ from crawler.lab.judgement import Choice
 from crawler.lab.session import Session
 from crawler.maintenance.rejudge.new_verdicts import JUDGED
 from crawler.storage.database import open_for_reading
-from neardup.evaluation.judging import LAYERS
+from neardup.evaluation.layers import LAYERS
 
 if TYPE_CHECKING:
     from pathlib import Path
