@@ -19,23 +19,23 @@ cdef extern from *:
      */
     FOR_EACH_PROCESSOR static int64_t next_near(
         const uint64_t *fingerprints, const uint64_t *sketch0, const uint64_t *sketch1, int64_t row,
-        int64_t from, int64_t end, int64_t radius, int64_t most, int64_t *distance, int64_t *unequal)
+        int64_t one, int64_t end, int64_t radius, int64_t most, int64_t *distance, int64_t *unequal)
     {
-        for (; from < end; from++) {
-            *distance = set_bits(fingerprints[from] ^ fingerprints[row]);
+        for (; one < end; one++) {
+            *distance = set_bits(fingerprints[one] ^ fingerprints[row]);
             if (*distance > radius)
                 continue;
-            *unequal = unequal_values(sketch0[from], sketch0[row]);
-            *unequal += unequal_values(sketch1[from], sketch1[row]);
+            *unequal = unequal_values(sketch0[one], sketch0[row]);
+            *unequal += unequal_values(sketch1[one], sketch1[row]);
             if (*unequal <= most)
                 break;
         }
-        return from;
+        return one;
     }
     """
     int64_t next_near(
         const uint64_t *fingerprints, const uint64_t *sketch0, const uint64_t *sketch1, int64_t row,
-        int64_t begin, int64_t end, int64_t radius, int64_t most, int64_t *distance,
+        int64_t one, int64_t end, int64_t radius, int64_t most, int64_t *distance,
         int64_t *unequal,
     ) noexcept nogil
 
