@@ -24,7 +24,7 @@ def extensions() -> list[Extension]:
         Extension(
             ".".join(source.with_suffix("").parts),
             [str(source)],
-            depends=["neardup/kernels.h"],
+            depends=[str(header) for header in Path("neardup").rglob("*.h")],
             include_dirs=["."],
             extra_compile_args=options,
         )

@@ -90,20 +90,20 @@ struct query {
     int64_t shares[BLOCKS];
 };
 
-static inline int64_t least(int64_t first, int64_t second)
+PART int64_t least(int64_t first, int64_t second)
 {
     return first < second ? first : second;
 }
 
 /* Return the fingerprint with the table's block first; table 4 - t undoes table t. */
-static inline uint64_t rotated(uint64_t value, int table)
+PART uint64_t rotated(uint64_t value, int table)
 {
     int bits = 16 * table & 63;
     return value << bits | value >> ((64 - bits) & 63);
 }
 
 /* Return the number of the bucket in a table that a fingerprint belongs to. */
-static inline int64_t bucket_of(const struct segment *in, int table, uint64_t value)
+PART int64_t bucket_of(const struct segment *in, int table, uint64_t value)
 {
     return (int64_t)(rotated(value, table) >> (64 - in->bits));
 }
@@ -123,7 +123,7 @@ typedef uint32_t lanes;
 enum { WIDTH = sizeof(lanes) / sizeof(uint32_t) };
 
 /* Return the bits that are set, by arithmetic alone, since not all processors count them in lanes. */
-static inline lanes count_bits(lanes value)
+PART lanes count_bits(lanes value)
 {
     value -= value >> 1 & 0x55555555U;
     value = (value & 0x33333333U) + (value >> 2 & 0x33333333U);
@@ -132,7 +132,7 @@ static inline lanes count_bits(lanes value)
 }
 
 /* Return which of some distances are small enough, a bit each. */
-static inline uint32_t near_bits(lanes distances, int32_t left)
+PART uint32_t near_bits(lanes distances, int32_t left)
 {
     if (left < 0)
         return 0;
@@ -149,7 +149,7 @@ static inline uint32_t near_bits(lanes distances, int32_t left)
 }
 
 /* Return which of sixteen rows are near in their upper 32 bits. */
-static inline uint32_t near_in_32(const uint32_t *high, uint32_t wanted, int32_t left)
+PART uint32_t near_in_32(const uint32_t *high, uint32_t wanted, int32_t left)
 {
     uint32_t hits = 0;
     for (int row = 0; row < LANES; row += WIDTH) {
@@ -161,7 +161,7 @@ static inline uint32_t near_in_32(const uint32_t *high, uint32_t wanted, int32_t
 }
 
 /* Return whether one of sixteen fingerprints is near. */
-static inline int any_is_near(const uint64_t *values, uint64_t wanted, int radius)
+PART int any_is_near(const uint64_t *values, uint64_t wanted, int radius)
 {
     int any = 0;
     for (int row = 0; row < LANES; row++)
@@ -170,7 +170,7 @@ static inline int any_is_near(const uint64_t *values, uint64_t wanted, int radiu
 }
 
 /* Put out a match, where there is room. */
-static inline int64_t put_out(const struct search *to, int64_t id, int distance, int64_t count)
+PART int64_t put_out(const struct search *to, int64_t id, int distance, int64_t count)
 {
     if (count < to->capacity) {
         to->ids[count] = id;
@@ -180,7 +180,7 @@ static inline int64_t put_out(const struct search *to, int64_t id, int distance,
 }
 
 /* Put out the ids of a row of table 0 and return how many matches there are by now. */
-static inline int64_t emit(
+PART int64_t emit(
     const struct search *to, const struct segment *in, int64_t row, int distance, int64_t count)
 {
     int64_t first = in->runs ? in->runs[row] : row;
@@ -197,7 +197,7 @@ static inline int64_t emit(
 }
 
 /* Return the row of table 0 that holds a fingerprint, -1 where none does. */
-static inline int64_t row_of(const struct segment *in, uint64_t value)
+PART int64_t row_of(const struct segment *in, uint64_t value)
 {
     const struct table *table = &in->tables[0];
     uint64_t rest = value & 0xFFFFFFFFFFFFULL;
@@ -221,7 +221,7 @@ static inline int64_t row_of(const struct segment *in, uint64_t value)
 }
 
 /* Put out a row that passed the filter, if it is near and no earlier table reaches it. */
-static inline int64_t checked(
+PART int64_t checked(
     const struct query *query, const struct segment *in, int table, int64_t bucket, int64_t row,
     int64_t count)
 {
@@ -244,7 +244,7 @@ static inline int64_t checked(
 }
 
 /* Compare a bucket's rows, sixteen at once. */
-static inline int64_t search_bucket(
+PART int64_t search_bucket(
     const struct query *query, const struct segment *in, int table, int64_t bucket, int64_t count)
 {
     const struct table *rows = &in->tables[table];
@@ -265,7 +265,7 @@ static inline int64_t search_bucket(
 }
 
 /* Return the number of rows that a block's share makes the search compare. */
-static inline int64_t rows_of_share(
+PART int64_t rows_of_share(
     const struct segment *in, int table, uint64_t value, int64_t share)
 {
     const uint32_t *starts = in->tables[table].starts;
@@ -279,7 +279,7 @@ static inline int64_t rows_of_share(
 }
 
 /* Share radius + 1 among the blocks so that the fewest rows are compared. */
-static inline void plan(struct query *query, const struct segment *in)
+PART void plan(struct query *query, const struct segment *in)
 {
     int64_t wanted = query->search->radius + 1;
     int64_t largest = least(MAX_SHARE, wanted);
@@ -309,7 +309,7 @@ static inline void plan(struct query *query, const struct segment *in)
 }
 
 /* Choose the shares: even ones, unless their buckets hold far more rows than they should. */
-static inline void share_out(struct query *query, const struct segment *in)
+PART void share_out(struct query *query, const struct segment *in)
 {
     int64_t wanted = query->search->radius + 1;
     int64_t rows = 0;
@@ -325,7 +325,7 @@ static inline void share_out(struct query *query, const struct segment *in)
 }
 
 /* Search one segment. */
-static inline int64_t search_segment(
+PART int64_t search_segment(
     struct query *query, const struct segment *in, int64_t count)
 {
     share_out(query, in);
@@ -345,7 +345,7 @@ static inline int64_t search_segment(
 }
 
 /* Compare the newest entries, one and all. */
-static inline int64_t compare_newest(const struct search *in, uint64_t value, int64_t count)
+PART int64_t compare_newest(const struct search *in, uint64_t value, int64_t count)
 {
     const uint64_t *fingerprints = in->newest_fingerprints;
     int radius = (int)in->radius;
@@ -363,7 +363,7 @@ static inline int64_t compare_newest(const struct search *in, uint64_t value, in
 }
 
 /* Sort matches by distance, then by id (Shell, Communications of the ACM 2(7), 1959). */
-static inline void sort_matches(int64_t *ids, uint8_t *distances, int64_t count)
+PART void sort_matches(int64_t *ids, uint8_t *distances, int64_t count)
 {
     int64_t gap = 1;
     while (gap < count / 3)
@@ -386,7 +386,7 @@ static inline void sort_matches(int64_t *ids, uint8_t *distances, int64_t count)
 }
 
 /* Put a query's matches out from a place on and return where they end. */
-static inline int64_t search_all(const struct search *in, uint64_t value, int64_t start)
+PART int64_t search_all(const struct search *in, uint64_t value, int64_t start)
 {
     struct query query = {in, value, {0}};
     int64_t end = compare_newest(in, value, start);
@@ -401,7 +401,7 @@ static inline int64_t search_all(const struct search *in, uint64_t value, int64_
 }
 
 /* Have the memory bring what tells the places of the rows that a query will look at first. */
-static inline void fetch_starts(const struct search *in, uint64_t value)
+PART void fetch_starts(const struct search *in, uint64_t value)
 {
     for (int64_t segment = 0; segment < in->segments; segment++)
         for (int table = 0; table < BLOCKS; table++) {
@@ -411,7 +411,7 @@ static inline void fetch_starts(const struct search *in, uint64_t value)
 }
 
 /* Have the memory bring those rows. */
-static inline void fetch_rows(const struct search *in, uint64_t value)
+PART void fetch_rows(const struct search *in, uint64_t value)
 {
     for (int64_t segment = 0; segment < in->segments; segment++)
         for (int table = 0; table < BLOCKS; table++) {
@@ -447,7 +447,7 @@ FOR_EACH_PROCESSOR static int64_t find(
 }
 
 /* Find the places of an entry among the ids of a segment; none: the last is the first. */
-static inline void find_entry(
+PART void find_entry(
     const struct segment *in, uint64_t value, int64_t id, int64_t *first_place, int64_t *last_place)
 {
     int64_t row = row_of(in, value);
