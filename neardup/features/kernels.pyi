@@ -1,8 +1,9 @@
 """Loops over the bytes, words and shingles of a text, described in kernels.pyx."""
 
-from neardup.features.hashing import Hashes
 from numpy import float64, uint8
 from numpy.typing import NDArray
+
+from neardup.features.hashing import Hashes
 
 FIELD: int
 

@@ -1,8 +1,9 @@
 """Loops over the hashes of a text, described in kernels.pyx."""
 
-from neardup.features.hashing import Hashes
 from numpy import float64, uint32
 from numpy.typing import NDArray
+
+from neardup.features.hashing import Hashes
 
 def distinct(hashes: Hashes, count: int, salt: int) -> int: ...
 def of_set(hashes: Hashes, count: int) -> int: ...

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from neardup.errors import FingerprintError, ParameterError
 from neardup.features.shingles import JACCARD_SIZE, shingle_set
 from neardup.fingerprints.bottom_k import BottomK, bottom_k
+from neardup.fingerprints.kernels import minima
 from neardup.fingerprints.minhash import (
     Estimate,
     Signature,
@@ -17,7 +18,6 @@ from neardup.fingerprints.minhash import (
     multipliers,
     similarity,
 )
-from neardup.fingerprints.kernels import minima
 from tests.neardup.features import plain
 from tests.neardup.texts import changed, prose
 
