@@ -108,7 +108,7 @@ PART int64_t bucket_of(const struct segment *in, int table, uint64_t value)
     return (int64_t)(rotated(value, table) >> (64 - in->bits));
 }
 
-/* Functions of lanes are parts of those that call them: how they are called is of no matter. */
+/* Functions of lanes are parts of those that call them: it does not matter how they are called. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
