@@ -122,7 +122,7 @@ typedef uint32_t lanes;
 
 enum { WIDTH = sizeof(lanes) / sizeof(uint32_t) };
 
-/* Return the bits that are set, by arithmetic alone, since not all processors count them in lanes. */
+/* Return the bits that are set, by arithmetic alone: few processors count them in lanes. */
 PART lanes count_bits(lanes value)
 {
     value -= value >> 1 & 0x55555555U;
