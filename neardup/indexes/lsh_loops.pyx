@@ -134,7 +134,6 @@ cdef class Loops:
 
     Attributes:
         count: The number of rows held.
-        buckets: The number of buckets of each band.
         behind: The number of lines behind others that were ever in use.
         room: The number of rows for which memory is provided.
         fresh_from: The row whose keys stand first among those of ``keep_keys``.
@@ -142,13 +141,13 @@ cdef class Loops:
         max_unequal: The largest number of values in which the sketch of a candidate may differ.
         done: The number of queries that the last search has answered.
         found: The number of candidates that the last search has put out.
-        words: 64-bit words of a sketch.
     """
 
     cdef:
-        readonly int64_t count, buckets, behind, done, found, words
+        readonly int64_t count, behind, done, found
         public int64_t room, fresh_from, limit, max_unequal
-        int64_t permutations, bands, band_rows, nothing_alike, capacity
+        # words: those of a sketch. buckets: those of each band.
+        int64_t permutations, bands, band_rows, words, nothing_alike, capacity, buckets
         # The largest power of two up to the number of buckets.
         int64_t half
         # The first free line among those behind others; 0: none is free.

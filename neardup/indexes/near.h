@@ -108,7 +108,7 @@ PART int64_t bucket_of(const struct segment *in, int table, uint64_t value)
     return (int64_t)(rotated(value, table) >> (64 - in->bits));
 }
 
-/* Functions of lanes are parts of those that call them: how they are called is of no matter. */
+/* Functions of lanes are parts of those that call them: it does not matter how they are called. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
@@ -122,7 +122,7 @@ typedef uint32_t lanes;
 
 enum { WIDTH = sizeof(lanes) / sizeof(uint32_t) };
 
-/* Return the bits that are set, by arithmetic alone, since not all processors count them in lanes. */
+/* Return the bits that are set, by arithmetic alone: few processors count them in lanes. */
 PART lanes count_bits(lanes value)
 {
     value -= value >> 1 & 0x55555555U;
