@@ -19,7 +19,7 @@ def has_compiler() -> bool:
 
 def extensions() -> list[Extension]:
     """Return a module for each source in Cython."""
-    options = [] if sys.platform == "win32" else ["-O3"]
+    options = [] if sys.platform == "win32" else ["-O3", "-g0"]
     modules = [
         Extension(
             ".".join(source.with_suffix("").parts),
