@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-DOCUMENTS = [PROJECT / "README.md", *sorted((PROJECT / "docs" / "tutorials").glob("*.md"))]
+OF_THE_DEMO = "crawling lab links mirror site_report text urls verdicts".split()
+DOCUMENTS = [
+    PROJECT / "README.md",
+    *sorted((PROJECT / "docs" / "tutorials").glob("*.md")),
+    *(PROJECT / "docs" / f"{name}.md" for name in OF_THE_DEMO),
+]
 
 _SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
 _SITE = re.compile(r"http://127\.0\.0\.1:\d+/")
