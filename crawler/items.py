@@ -33,7 +33,9 @@ class Page:
     1, of its word 5-shingles: ``containment``. For ``contained`` that
     page is ``duplicate_of``. ``away`` is the outcome of the last visit of
     its URL where that gave no page any more: ``gone``, ``moved``,
-    ``forbidden`` or ``failed``; its text stays.
+    ``forbidden`` or ``failed``; its text stays. ``better_url`` is where
+    this very text stands too, at a URL that names its language, is nearer
+    to a seed, by https or shorter; it was met later.
 
     ``title`` is without the name of the site, ``full_title`` as the page has
     it; ``date`` is the day of publication, or that of the last change where
@@ -84,6 +86,7 @@ class Page:
     part_of: str | None
     containment: float | None
     away: str | None
+    better_url: str | None
 
 
 class CapturedPage(Page):
@@ -161,6 +164,7 @@ def _page_of(captured: Captured) -> Page:
         part_of=captured.part_of_url,
         containment=row.containment,
         away=None,
+        better_url=None,
     )
     del page.text
     page.content = row.content

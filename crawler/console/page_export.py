@@ -52,8 +52,8 @@ MEDIA_TYPES = {
 """The formats of documents, each with its media type."""
 
 _FRONT_MATTER = (
-    "title", "author", "date", "modified", "url", "sitename", "description", "language",
-    "categories", "tags", "page_type", "words", "fetched_at",
+    "title", "author", "date", "modified", "url", "better_url", "sitename", "description",
+    "language", "categories", "tags", "page_type", "words", "fetched_at",
 )  # fmt: skip
 # Languages that are written from right to left.
 _RIGHT_TO_LEFT = frozenset("ar arc ckb dv fa he ks ps sd ug ur yi".split())

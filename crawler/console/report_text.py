@@ -168,7 +168,8 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     if report.better_copies:
         yield (
             f"better copies: {many(report.better_copies, 'duplicate')} at a better URL than the "
-            "kept page (nearer to a seed, https, shorter), which came first"
+            "kept page (it names the text's language, is nearer to a seed, https, shorter), which "
+            "came first; crawl-once pages names it, better_url"
         )
     if report.stage_secs:
         stages = ", ".join(f"{name} {secs:.1f} s" for name, secs in report.stage_secs.items())

@@ -8,9 +8,16 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.pages.page_row import metadata_fields, to_unsigned
+from crawler.pages.page_row import metadata_fields, times_named, to_unsigned
 from crawler.pages.reasons import Reason, detail_of, in_words
-from crawler.pages.verdicts import AWAY_OUTCOME, DUPLICATES, UNCHANGED
+from crawler.pages.verdicts import (
+    AWAY_OUTCOME,
+    DUPLICATES,
+    EXACT_DUPLICATE,
+    TEXT_DUPLICATE,
+    UNCHANGED,
+    listed,
+)
 from crawler.reading.content.content_text import shown_text
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import split
@@ -134,7 +141,10 @@ KEPT_FILTER = "kept"
 
 _ROWS = f"""
 SELECT pages.*, coalesce(kept.url, elsewhere.url) AS kept_url, other.url AS resembled_url,
-       whole.url AS part_of_url, {AWAY_OUTCOME} AS away
+       whole.url AS part_of_url, {AWAY_OUTCOME} AS away,
+       (SELECT group_concat(copy.url, char(10)) FROM pages AS copy
+        WHERE copy.duplicate_of = pages.id AND copy.latest = 1 AND copy.better_copy = 1
+          AND copy.verdict IN ({listed({EXACT_DUPLICATE, TEXT_DUPLICATE})})) AS better_urls
 FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
 LEFT JOIN pages AS other ON other.id = pages.resembles
 LEFT JOIN pages AS whole ON whole.id = pages.part_of
@@ -307,6 +317,11 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
         "part_of": row["part_of_url"],
         "containment": row["containment"],
         "away": row["away"],
+        "better_url": max(
+            (row["better_urls"] or "").splitlines(),
+            key=lambda url: (times_named(url, row["language"]), -len(url)),
+            default=None,
+        ),
     }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawler.pages import verdicts
 from crawler.pages.page_context import is_unchanged
-from crawler.pages.page_row import PageRow
+from crawler.pages.page_row import PageRow, times_named
 from crawler.pages.reasons import CUTS, SHOWN, Reason, codes, together
 from crawler.pages.rendered import has_other_words, lacks_words
 from crawler.pages.stored_texts import unpack_judged
@@ -151,13 +151,14 @@ def is_better(candidate: PageRow, kept: PageRow | OriginalPage) -> bool:
 
     Nutch compares score, then fetch time, then https before http, then the length of the URL. Our
     score is the nearness to a seed. Copies of one visit count as fetched at the same time: a second
-    between them means nothing.
+    between them means nothing. Before all that we ask which URL names the language of the text.
     """
-    return _rank(candidate) < _rank(kept)
+    return _rank(candidate, candidate.language) < _rank(kept, candidate.language)
 
 
-def _rank(row: PageRow | OriginalPage) -> tuple[int, int, bool, int]:
-    return row.depth, -row.visit, not row.url.startswith("https:"), len(row.url)
+def _rank(row: PageRow | OriginalPage, language: str | None) -> tuple[int, int, int, bool, int]:
+    is_plain = not row.url.startswith("https:")
+    return -times_named(row.url, language), row.depth, -row.visit, is_plain, len(row.url)
 
 
 class FleetQuestion(Enum):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from crawler.pages.verdicts import EXACT_DUPLICATE, TEXT_DUPLICATE
 from crawler.reading.content.content_xml import StoredText
+from neardup.languages import language_tag
 
 if TYPE_CHECKING:
     from crawler.pages.reasons import Stored
@@ -296,3 +298,10 @@ def metadata_fields(packed: str | None, title: str | None, date: str | None) -> 
     is_change = "date" in sources and sources["date"] == sources.get("modified")
     fields["published"] = None if is_change else date
     return fields
+
+
+def times_named(url: str, language: str | None) -> int:
+    """Return how many parts of a URL name a declared language: ``/en/a`` does ``en-GB`` once."""
+    tag = f"{language_tag(language)}-"
+    parts = re.split(r"[/.?&=]", url.lower().replace("_", "-"))
+    return sum(tag.startswith(f"{part}-") for part in parts)

@@ -1,4 +1,4 @@
-"""The commands of the tutorials and of the README print what these show.
+"""The commands of the tutorials, of pages on the demo and of the README print what these show.
 
 A line ``...`` stands for any lines. Ports, sizes and times, which vary, are replaced on both sides.
 """
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-DOCUMENTS = [PROJECT / "README.md", *sorted((PROJECT / "docs" / "tutorials").glob("*.md"))]
+OF_THE_DEMO = "crawling lab links mirror site_report text urls verdicts warc".split()
+DOCUMENTS = [
+    PROJECT / "README.md",
+    *sorted((PROJECT / "docs" / "tutorials").glob("*.md")),
+    *(PROJECT / "docs" / f"{name}.md" for name in OF_THE_DEMO),
+]
 
 _SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
 _SITE = re.compile(r"http://127\.0\.0\.1:\d+/")
@@ -44,9 +49,9 @@ def sessions(document: Path) -> Iterator[tuple[str, str]]:
 def run(command: str, folder: Path) -> str:
     """Run a command line in a folder; return its output, which may all be on standard error."""
     program, *arguments = command.split()
-    assert program == "crawl-once"
+    before = {"crawl-once": ("-m", "crawler"), "python": ()}[program]
     done = subprocess.run(
-        [sys.executable, "-m", "crawler", *arguments],
+        [sys.executable, *before, *arguments],
         cwd=folder, env={**os.environ, "PYTHONPATH": str(PROJECT)}, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, timeout=TIMEOUT_SECS, check=False,
     )  # fmt: skip

@@ -49,7 +49,7 @@ def test_the_page_of_names_has_all_errors_and_the_names_of_the_package() -> None
 
 def test_the_examples_of_the_page_print_what_they_say() -> None:
     blocks = re.findall(r"```\w*\n(.*?)```", PAGE, re.DOTALL)
-    assert len(blocks) == 10
+    assert len(blocks) == 12
     for source, printed in zip(blocks[::2], blocks[1::2], strict=True):
         done = subprocess.run(
             [sys.executable, "-c", source], capture_output=True, text=True, check=True
