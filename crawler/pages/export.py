@@ -12,6 +12,7 @@ from crawler.pages.page_row import metadata_fields, to_unsigned
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import AWAY_OUTCOME, DUPLICATES, UNCHANGED
 from crawler.reading.content.content_text import shown_text
+from crawler.reading.content.content_xml import comments_of
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import split
 from neardup.languages import is_of_language
@@ -220,7 +221,7 @@ def chosen_pages(
         page, content = page_of(row), row["content"]
         if chosen.with_copies:
             content, page["text_of"] = held_content(connection, row)
-            page["text"] = text_of(content)
+            page["text"], page["comments"] = text_of(content), comments_of(content)
         if chosen.takes(row, page):
             yield page, content
 
@@ -293,6 +294,7 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
         **metadata_fields(row["metadata"], row["title"], row["date"]),
         "words": row["words"],
         "text": text_of(row["content"]),
+        "comments": comments_of(row["content"]),
         "page_type": row["page_type"],
         "content_source": row["content_source"],
         "payload_digest": hex_digest(row["payload_digest"]),

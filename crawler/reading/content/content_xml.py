@@ -1,7 +1,8 @@
 """Pack the content of a page that users are shown, and unpack it.
 
-It is XML in the vocabulary of trafilatura: ``body``, or ``doc`` of that and ``comments``, with ``p``, ``head``, ``list``, ``item``,
-``quote``, ``code``, ``table``, ``row``, ``cell``, ``ref``, ``graphic``, ``hi``, ``lb`` and ``del``.
+It is XML in the vocabulary of trafilatura: ``body`` with ``p``, ``head``, ``list``, ``item``,
+``quote``, ``code``, ``table``, ``row``, ``cell``, ``ref``, ``graphic``, ``hi``, ``lb`` and ``del``;
+where readers commented on it ``doc`` of that and ``comments`` with ``p``.
 It is stored beside the text that is judged, moves wherever that text moves, and is never compared.
 """
 
@@ -145,14 +146,16 @@ def unpack_content(packed: bytes, *, only_text: bool = False) -> Element:
     return body
 
 
-def comments_of(packed: bytes) -> str | None:
-    """Return the comments of a stored content, a line for each block, or None without any.
+def comments_of(packed: bytes | None) -> str | None:
+    """Return the comments beside a stored content, a line for each block, or None without any.
 
     Raises:
-        ContentError: It cannot be read.
+        ContentError: They cannot be read.
+        zstandard.ZstdError: The content cannot be decompressed.
     """
-    comments = unpack_content(packed).getnext()
-    return None if comments is None else "\n".join(comments.itertext())
+    if packed is None or not decompress(packed).startswith(b"<doc>"):
+        return None
+    return "\n".join(unpack_content(packed).getnext().itertext())
 
 
 class StoredText(NamedTuple):

@@ -25,7 +25,7 @@ def _bits(kinds: str) -> int:
     return sum(1 << FLAGS.index(kind) for kind in kinds.split())
 
 
-_COMMENT, _NAMES = _bits("comment"), _bits("byline account")
+_COMMENT, _NAMES, _BODY = _bits("comment"), _bits("byline account"), _bits("comment content")
 # What is left out around comments, as a container of them, and within.
 _AROUND = _bits("nav sidebar footer form share ad")
 _AS_WHOLE, _WITHIN = _bits("related"), _bits("nav form pager control share ad noscript")
@@ -39,7 +39,7 @@ def readers_comments(
 
     They stand in a container whose classes say so and that holds no content; or behind the content
     below a heading that says so, until the end of its container or a heading of its level. Each
-    has a name or a day: calls to write one, and notes that there is none, have not.
+    has a name or a day, or is called the body of one: notes that there is none are not.
 
     Args:
         blocks: Blocks of the page.
@@ -62,8 +62,9 @@ def readers_comments(
         # What else is nothing but links is a control.
         inner = [at for at in inner if at in named or blocks.linked[at] < len(blocks.texts[at])]
         titles = {at for at in inner if labels[at] or (at == inner[0] and features.levels[at])}
-        said = [at for at in inner if at not in titles | named and features.sizes[at] > 1]
-        if named and said:
+        others = named | titles
+        said = (at for at in inner if at not in others and features.sizes[at] > 1)
+        if (named and any(said)) or any(_is_body(blocks, at, number) for at in inner):
             shown = dropwhile(titles.__contains__, inner)
             found += [blocks.texts[at] for at in shown if not (labels[at] and features.levels[at])]
     return "\n".join(found)
@@ -88,7 +89,9 @@ def _container_areas(blocks: PageBlocks, holding: list[int]) -> tuple[list[int],
     return areas, left_out
 
 
-def _add_headed(numbers: list[int], blocks: PageBlocks, features: PageFeatures, chosen: Any) -> None:
+def _add_headed(
+    numbers: list[int], blocks: PageBlocks, features: PageFeatures, chosen: Any
+) -> None:
     """Number what stands below headings that say comments, behind the last paragraph of content."""
     homes, levels = blocks.homes, features.levels
     content = np.flatnonzero(chosen & (features.sizes >= _MIN_PARAGRAPH_WORDS))
@@ -111,3 +114,10 @@ def _is_named(blocks: PageBlocks, at: int) -> bool:
     home = blocks.homes[at]
     told = blocks.own[home] | blocks.own[blocks.parents[home]] | blocks.inline[at]
     return bool(told & _NAMES)
+
+
+def _is_body(blocks: PageBlocks, at: int, area: int) -> bool:
+    """Return whether a block is a paragraph of what is called the body of one comment."""
+    home = blocks.homes[at]
+    near = {home, blocks.parents[home]} - {area}
+    return blocks.tags[home] == "p" and any(blocks.own[one] & _BODY == _BODY for one in near)
