@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.export import hex_digest, hex_fingerprint, iso_time, text_of
+from crawler.pages.export import comments_of, hex_digest, hex_fingerprint, iso_time, text_of
 from crawler.pages.page_row import metadata_fields
 from crawler.pages.reasons import in_words
 from crawler.reading.content.content_text import Shown, prepared
 from crawler.reading.content.content_text import markdown as markdown_text
-from crawler.reading.content.content_xml import comments_of
 
 if TYPE_CHECKING:
     from crawler.pages.page_context import Captured
@@ -89,9 +88,6 @@ class Page:
     away: str | None
 
 
-_TEXTS = {"text": text_of, "comments": comments_of}
-
-
 class CapturedPage(Page):
     """A page whose texts are made of its stored content when they are first asked for."""
 
@@ -100,9 +96,9 @@ class CapturedPage(Page):
 
     def __getattr__(self, name: str) -> Any:
         """Return the text or the comments, which are not set yet."""
-        if name not in _TEXTS:
+        if name not in {"text", "comments"}:
             raise AttributeError(name)
-        setattr(self, name, _TEXTS[name](self.content))
+        setattr(self, name, (text_of if name == "text" else comments_of)(self.content))
         return getattr(self, name)
 
 

@@ -12,7 +12,7 @@ from crawler.pages.page_row import metadata_fields, to_unsigned
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import AWAY_OUTCOME, DUPLICATES, UNCHANGED
 from crawler.reading.content.content_text import shown_text
-from crawler.reading.content.content_xml import comments_of
+from crawler.reading.content.content_xml import decompress, unpack_content
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import split
 from neardup.languages import is_of_language
@@ -315,6 +315,13 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
 def text_of(content: bytes | None) -> str | None:
     """Return a stored content as plain text."""
     return None if content is None else shown_text(content)
+
+
+def comments_of(content: bytes | None) -> str | None:
+    """Return the comments beside a stored content, a line for each block, or None without any."""
+    if content is None or not decompress(content).startswith(b"<doc>"):
+        return None
+    return "\n".join(unpack_content(content).getnext().itertext())
 
 
 def iso_time(seconds: float) -> str:

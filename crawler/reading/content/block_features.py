@@ -40,7 +40,6 @@ class PageFeatures:
         page: float32, (len(PAGE_NAMES),).
         sizes: float64, (blocks,): number of words of each block, for scripts without spaces too.
         groups: int64, (blocks,): number of the group of blocks in containers of one path.
-        levels: float64, (blocks,): level of the heading that a block is, or 0.
         headings: bool, (blocks,): whether a block is a heading.
         titles: bool, (blocks,): whether it is a heading of the first level, or the page's title.
         main: bool, (blocks,): whether it stands in ``main``.
@@ -48,7 +47,6 @@ class PageFeatures:
         company: bool, (blocks,): whether its classes say that it stands beside an article.
         instructions: indices of the blocks that only say how to answer a mail.
         headed: bool, (blocks,): whether the heading above it says so.
-        commented: bool, (blocks,): whether its classes say that it is a comment.
         dated: bool, (blocks,): whether it is short and has a day or time.
         comment_labels: bool, (blocks,): whether it is a heading or short text on comments.
     """
@@ -61,8 +59,7 @@ class PageFeatures:
         # A text without spaces has a word in every eight characters at least.
         self.sizes = np.maximum(columns.words, columns.chars / 8)
         self.groups = columns.groups
-        self.levels = columns.heading
-        self.headings = self.levels > 0
+        self.headings = columns.heading > 0
         self.titles = (columns.heading == 1) | (columns.in_title > 0)
         main, *menus = (columns.flags[FLAGS.index(kind)] > 0 for kind in ("main", "nav", "sidebar"))
         self.main, self.beside = main, np.logical_or(*menus) & ~main
@@ -73,7 +70,6 @@ class PageFeatures:
         self.instructions = [at for at in of_code if _REPLYING in blocks.texts[at]]
         below = words.below_headings(columns.heading, columns.chars, columns.ends)
         self.headed = below[_COMPANY_HEADINGS].any(axis=0)
-        self.commented = columns.flags[FLAGS.index("comment")] > 0
         self.dated = columns.date > 0
         is_short = columns.chars < np.where(self.headings, _MAX_HEADING, _MAX_LABEL)
         self.comment_labels = words.headings[[*_HEADINGS].index("comments")] & is_short

@@ -70,12 +70,7 @@ class ContentError(ValueError):
 
 
 def pack_content(body: Element, comments: str = "") -> bytes:
-    """Return a tree as it is stored; its deepest elements may be flattened in place.
-
-    Args:
-        body: The content.
-        comments: Text of the comments on it, which are stored as a paragraph for each line.
-    """
+    """Return a tree as it is stored, beside it lines of comments; deep elements are flattened."""
     for element in _TOO_DEEP(body):
         if len(element):
             text, tail = " ".join(element.itertext(with_tail=True)), element.tail
@@ -144,18 +139,6 @@ def unpack_content(packed: bytes, *, only_text: bool = False) -> Element:
     if body.tag != "body":
         raise ContentError(f"an element body expected, got {body.tag}")
     return body
-
-
-def comments_of(packed: bytes | None) -> str | None:
-    """Return the comments beside a stored content, a line for each block, or None without any.
-
-    Raises:
-        ContentError: They cannot be read.
-        zstandard.ZstdError: The content cannot be decompressed.
-    """
-    if packed is None or not decompress(packed).startswith(b"<doc>"):
-        return None
-    return "\n".join(unpack_content(packed).getnext().itertext())
 
 
 class StoredText(NamedTuple):

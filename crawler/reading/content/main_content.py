@@ -19,7 +19,7 @@ from lxml.etree import SubElement, strip_elements, strip_tags
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_scoring import load_scorer
 from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
-from crawler.reading.content.choosing import block_units, choose_blocks, without_company
+from crawler.reading.content.choosing import block_units, choose_blocks, commentary, without_company
 from crawler.reading.content.content_body import build_body
 from crawler.reading.content.content_shapes import (
     layout_containers,
@@ -28,7 +28,6 @@ from crawler.reading.content.content_shapes import (
 )
 from crawler.reading.content.content_xml import PAGE_TYPES
 from crawler.reading.content.page_features import PAGE_NAMES
-from crawler.reading.content.readers_comments import readers_comments
 from crawler.reading.flat_page import flatten
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def read_content(
     text = "\n".join(texts)
     if not with_body:
         return MainContent(kind, text, None, BLOCKS, blocks.is_cut)
-    comments = readers_comments(blocks, features, chosen, kind)
+    comments = commentary(blocks, features, chosen, kind)
     if is_doubtful_article(types, features.page, chosen, odds, features.sizes):
         # A table or list that was chosen is not taken apart, however unlikely some cells are.
         whole = np.where(chosen & (block_units(blocks) > 0), 1, odds)
