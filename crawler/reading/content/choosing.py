@@ -133,7 +133,7 @@ def commentary(blocks: PageBlocks, features: PageFeatures, chosen: Chosen, kind:
 
     Complexity: O(blocks + containers).
     """
-    labels, homes, found = features.comment_labels, blocks.homes, list[str]()
+    labels, homes, tags, found = features.comment_labels, blocks.homes, blocks.tags, list[str]()
     if kind in _WITHOUT_COMMENTS or not (labels.any() or any(_COMMENT & own for own in blocks.own)):
         return ""
     areas = _comment_areas(blocks, blocks.sizes_of(np.flatnonzero(chosen).tolist()))
@@ -143,9 +143,7 @@ def commentary(blocks: PageBlocks, features: PageFeatures, chosen: Chosen, kind:
     for heading in headings[headings > last].tolist():
         around = blocks.parents[homes[heading]]
         for at in range(heading + 1, len(homes)):
-            is_next = (
-                features.headings[at] and blocks.tags[homes[at]] <= blocks.tags[homes[heading]]
-            )
+            is_next = features.headings[at] and tags[homes[at]] <= tags[homes[heading]]
             if chosen[at] or is_next or not around <= homes[at] < blocks.ends[around]:
                 break
             numbers[at] = numbers[at] or len(areas) + heading
@@ -156,7 +154,7 @@ def commentary(blocks: PageBlocks, features: PageFeatures, chosen: Chosen, kind:
 
 
 def _comment_areas(blocks: PageBlocks, holding: list[int]) -> list[int]:
-    """Return the outermost container of comments around each, 0 without any, -1 for what is none."""
+    """Return the outermost container of comments around each, 0 or -1 for what holds none."""
     areas = [0]
     for at in range(1, len(holding)):
         area, own = areas[blocks.parents[at]], 0 if holding[at] else blocks.own[at]
