@@ -141,6 +141,8 @@ def commentary(blocks: PageBlocks, features: PageFeatures, chosen: Chosen, kind:
     last = int(np.flatnonzero(chosen & (features.sizes >= _MIN_DENSE_WORDS)).max(initial=0))
     headings = np.flatnonzero(labels & features.headings & ~chosen)
     for heading in headings[headings > last].tolist():
+        if numbers[heading]:  # it stands within others
+            continue
         around = blocks.parents[homes[heading]]
         for at in range(heading + 1, len(homes)):
             is_next = features.headings[at] and tags[homes[at]] <= tags[homes[heading]]
