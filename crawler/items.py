@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.export import hex_digest, hex_fingerprint, iso_time, text_of
+from crawler.pages.export import comments_of, hex_digest, hex_fingerprint, iso_time, text_of
 from crawler.pages.page_row import metadata_fields
 from crawler.pages.reasons import in_words
 from crawler.reading.content.content_text import Shown, prepared
@@ -21,7 +21,8 @@ class Page:
 
     ``url`` is the URL as requested, ``canonical_url`` the dedup key;
     ``text`` is the main content as plain text, ``page_type`` its kind and
-    ``content_source`` what found it; ``words``, digests and fingerprint
+    ``content_source`` what found it; ``comments`` are those of readers,
+    which are no part of it; ``words``, digests and fingerprint
     are of the text that is judged, which may have more: without a
     credible main text it is all that is visible;
     ``fetched_at`` is ISO 8601 in UTC; digests and the fingerprint are
@@ -72,6 +73,7 @@ class Page:
     sources: dict[str, str] | None
     words: int | None
     text: str | None
+    comments: str | None
     page_type: str | None
     content_source: str | None
     payload_digest: str | None
@@ -90,17 +92,17 @@ class Page:
 
 
 class CapturedPage(Page):
-    """A page whose text is made of its stored content when it is first asked for."""
+    """A page whose texts are made of its stored content when they are first asked for."""
 
     __slots__ = ("content",)
     content: bytes | None
 
     def __getattr__(self, name: str) -> Any:
-        """Return the text, which is not set yet."""
-        if name != "text":
+        """Return the text or the comments, which are not set yet."""
+        if name not in {"text", "comments"}:
             raise AttributeError(name)
-        self.text = text_of(self.content)
-        return self.text
+        setattr(self, name, (text_of if name == "text" else comments_of)(self.content))
+        return getattr(self, name)
 
 
 @dataclass(slots=True)
@@ -150,6 +152,7 @@ def _page_of(captured: Captured) -> Page:
         **metadata_fields(row.metadata, row.title, row.date),
         words=row.words,
         text=None,
+        comments=None,
         page_type=row.page_type,
         content_source=row.content_source,
         payload_digest=hex_digest(row.payload_digest),
@@ -166,6 +169,6 @@ def _page_of(captured: Captured) -> Page:
         away=None,
         better_url=None,
     )
-    del page.text
+    del page.text, page.comments
     page.content = row.content
     return page

@@ -88,6 +88,7 @@ class PageWriter(NamedTuple):
             ContentError: The content cannot be read.
         """
         body = prepared(content, page["url"], self.shown)
+        comments = body.getnext()
         if self.is_common is not None:
             body = _without(body, page["url"], self.is_common)
         if self.kind == "markdown":
@@ -95,7 +96,7 @@ class PageWriter(NamedTuple):
         if self.kind == "text":
             return f"{plain_text(body)}\n"
         if self.kind == "xml":
-            return _xml_of(page, body)
+            return _xml_of(page, body, comments)
         return _html_of(page, body)
 
 
@@ -122,10 +123,10 @@ def _metadata(page: dict[str, Any]) -> dict[str, str]:
     return found
 
 
-def _xml_of(page: dict[str, Any], body: Any) -> str:
+def _xml_of(page: dict[str, Any], body: Any, comments: Any) -> str:
     root = Element("doc", _metadata(page))
     body.tag = "main"
-    root.append(body)
+    root.extend([body] if comments is None else [body, comments])
     return f"{xml(root)}\n"
 
 

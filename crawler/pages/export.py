@@ -19,6 +19,7 @@ from crawler.pages.verdicts import (
     listed,
 )
 from crawler.reading.content.content_text import shown_text
+from crawler.reading.content.content_xml import decompress, unpack_content
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import split
 from neardup.languages import is_of_language
@@ -230,7 +231,7 @@ def chosen_pages(
         page, content = page_of(row), row["content"]
         if chosen.with_copies:
             content, page["text_of"] = held_content(connection, row)
-            page["text"] = text_of(content)
+            page["text"], page["comments"] = text_of(content), comments_of(content)
         if chosen.takes(row, page):
             yield page, content
 
@@ -303,6 +304,7 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
         **metadata_fields(row["metadata"], row["title"], row["date"]),
         "words": row["words"],
         "text": text_of(row["content"]),
+        "comments": comments_of(row["content"]),
         "page_type": row["page_type"],
         "content_source": row["content_source"],
         "payload_digest": hex_digest(row["payload_digest"]),
@@ -328,6 +330,13 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
 def text_of(content: bytes | None) -> str | None:
     """Return a stored content as plain text."""
     return None if content is None else shown_text(content)
+
+
+def comments_of(content: bytes | None) -> str | None:
+    """Return the comments beside a stored content, a line for each block, or None without any."""
+    if content is None or not decompress(content).startswith(b"<doc>"):
+        return None
+    return "\n".join(unpack_content(content).getnext().itertext())
 
 
 def iso_time(seconds: float) -> str:

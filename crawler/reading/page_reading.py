@@ -320,7 +320,7 @@ def shown_content(found: MainContent | None, base: str, visible: Visible) -> Pac
             return whole_content(found, visible)
         if found is not None and any(map(str.strip, found.body.itertext())):
             _make_absolute(found.body, base)
-            packed = pack_content(found.body)
+            packed = pack_content(found.body, found.comments)
             if found.source == TRAFILATURA:
                 unpack_content(packed)  # no tree of it is known that cannot be read
             return PackedContent(packed, found.kind, found.source)

@@ -10,7 +10,13 @@ from itemadapter import ItemAdapter
 
 from crawler.items import Page, page_of_capture
 from crawler.pages.page_context import Captured, Fetched, blank_row
-from crawler.reading.content.content_xml import ContentError, compress, pack_lines
+from crawler.reading.content.content_xml import (
+    ContentError,
+    compress,
+    pack_content,
+    pack_lines,
+    unpack_content,
+)
 
 URL = "http://host.example/"
 
@@ -30,6 +36,13 @@ def test_the_text_of_an_item_is_that_of_its_content_in_each_form() -> None:
     assert replace(page_of_capture(capture), depth=0) == page
     assert ItemAdapter(page_of_capture(capture)).asdict() == asdict(page)
     assert page_of_capture(captured(None)).text is None
+
+
+def test_the_comments_of_an_item_are_those_beside_its_content() -> None:
+    page = page_of_capture(captured(pack_content(unpack_content(pack_lines("One.")), "Two.")))
+    assert (page.text, page.comments) == ("One.", "Two.")
+    assert page_of_capture(captured(pack_lines("One."))).comments is None
+    assert page_of_capture(captured(None)).comments is None
 
 
 def test_the_text_of_an_item_can_be_changed() -> None:

@@ -47,6 +47,8 @@ class PageFeatures:
         company: bool, (blocks,): whether its classes say that it stands beside an article.
         instructions: indices of the blocks that only say how to answer a mail.
         headed: bool, (blocks,): whether the heading above it says so.
+        dated: bool, (blocks,): whether it is short and has a day or time.
+        comment_labels: bool, (blocks,): whether it is a heading or short text on comments.
     """
 
     def __init__(self, blocks: PageBlocks, root: Element) -> None:
@@ -68,6 +70,9 @@ class PageFeatures:
         self.instructions = [at for at in of_code if _REPLYING in blocks.texts[at]]
         below = words.below_headings(columns.heading, columns.chars, columns.ends)
         self.headed = below[_COMPANY_HEADINGS].any(axis=0)
+        self.dated = columns.date > 0
+        is_short = columns.chars < np.where(self.headings, _MAX_HEADING, _MAX_LABEL)
+        self.comment_labels = words.headings[[*_HEADINGS].index("comments")] & is_short
         rows = [*_own(columns), *_places(columns), columns.tags, *_neighbours(columns)]
         rows += [*_surroundings(columns), *_of_group(columns), *words.own()]
         rows += [below, columns.flags, columns.near_flags, columns.inline_flags]

@@ -6,12 +6,14 @@ that lacks an item. So a table or list is chosen as a whole or not at all, by mo
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from itertools import pairwise
+from itertools import dropwhile, groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crawler.reading.content.block_flags import FLAGS
 from crawler.reading.content.content_shapes import whole_number
 
 if TYPE_CHECKING:
@@ -61,6 +63,21 @@ _MIN_ARTICLE_WORDS = 60
 _MIN_REPEATED_WORDS = 16
 
 
+def _bits(kinds: str) -> int:
+    return sum(1 << FLAGS.index(kind) for kind in kinds.split())
+
+
+# Of a forum comments are the content, and pages that list others say how many these have.
+_WITHOUT_COMMENTS = frozenset(["forum", "listing", "collection"])
+_COMMENT, _BODY, _NAMES = map(_bits, ("comment", "comment content", "byline account"))
+# What holds no comments: around them, as a whole and within.
+_AROUND, _RECENT = _bits("nav sidebar footer form share ad"), _bits("related")
+_WITHIN = _bits("nav form pager control share ad noscript")
+_NOTE = re.compile(
+    r"\b(?:respond|reply-title|no-(?:\w+-)?comments?|nocomments|comments?-closed|must-log-in)\b"
+)
+
+
 def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.float32]) -> Chosen:
     """Return which blocks are content, bool, (blocks,): tables and lists whole or not at all.
 
@@ -106,6 +123,71 @@ def without_company(
         return odds
     company[dense[-1] :] |= features.headed[dense[-1] :]
     return np.where(company & (odds < _MIN_DENSE_ODDS), np.float32(0), odds)
+
+
+def commentary(blocks: PageBlocks, features: PageFeatures, chosen: Chosen, kind: str | None) -> str:
+    """Return the texts of comments on the content, a line for each block; nothing without any.
+
+    They stand in a container whose classes say so and that holds no content; or behind the content
+    below a heading that says so, until the end of its container or a heading of its level.
+
+    Complexity: O(blocks + containers).
+    """
+    labels, homes, tags, found = features.comment_labels, blocks.homes, blocks.tags, list[str]()
+    if kind in _WITHOUT_COMMENTS or not (labels.any() or any(_COMMENT & own for own in blocks.own)):
+        return ""
+    areas = _comment_areas(blocks, blocks.sizes_of(np.flatnonzero(chosen).tolist()))
+    numbers = [areas[home] for home in homes]
+    last = int(np.flatnonzero(chosen & (features.sizes >= _MIN_DENSE_WORDS)).max(initial=0))
+    headings = np.flatnonzero(labels & features.headings & ~chosen)
+    for heading in headings[headings > last].tolist():
+        if numbers[heading]:  # it stands within others
+            continue
+        around = blocks.parents[homes[heading]]
+        for at in range(heading + 1, len(homes)):
+            is_next = features.headings[at] and tags[homes[at]] <= tags[homes[heading]]
+            if chosen[at] or is_next or not around <= homes[at] < blocks.ends[around]:
+                break
+            numbers[at] = numbers[at] or len(areas) + heading
+    inner = [at for at in range(int(chosen.argmax()), len(homes)) if numbers[at] > 0]
+    for _, area in groupby(inner, numbers.__getitem__):
+        found += _comment_texts(blocks, features, list(area))
+    return "\n".join(found)
+
+
+def _comment_areas(blocks: PageBlocks, holding: list[int]) -> list[int]:
+    """Return the outermost container of comments around each, 0 or -1 for what holds none."""
+    areas = [0]
+    for at in range(1, len(holding)):
+        area, own = areas[blocks.parents[at]], 0 if holding[at] else blocks.own[at]
+        names = blocks.containers[at].items() if own & _COMMENT else ()
+        unlike = _WITHIN if area > 0 else _RECENT if own & _COMMENT else _AROUND
+        if own & unlike or any(_NOTE.search(one) for _, one in names):
+            area = -1
+        elif own & _COMMENT:
+            area = area or at
+        areas.append(area)
+    return areas
+
+
+def _comment_texts(blocks: PageBlocks, features: PageFeatures, area: list[int]) -> list[str]:
+    """Return the comments of an area; notes that there is none have no name, day or body."""
+    named, has_body = set[int](), False
+    for at in area:
+        home = blocks.homes[at]
+        told = blocks.own[home], blocks.own[blocks.parents[home]], blocks.inline[at]
+        if features.dated[at] or any(one & _NAMES for one in told):
+            named.add(at)
+        has_body |= blocks.tags[home] == "p" and any(one & _BODY == _BODY for one in told)
+    # What else is nothing but links is a control.
+    area = [at for at in area if at in named or blocks.linked[at] < len(blocks.texts[at])]
+    titles = {at for at in area if features.comment_labels[at]}
+    titles |= {at for at in area[:1] if features.headings[at]}
+    others = (at for at in area if at not in titles | named and features.sizes[at] > 1)
+    if not (has_body or (named and any(others))):
+        return []
+    area = list(dropwhile(titles.__contains__, area))
+    return [blocks.texts[at] for at in area if not (at in titles and features.headings[at])]
 
 
 def even_out(odds: NDArray[np.float32], features: PageFeatures) -> Odds:

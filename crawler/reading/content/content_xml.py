@@ -1,7 +1,8 @@
 """Pack the content of a page that users are shown, and unpack it.
 
 It is XML in the vocabulary of trafilatura: ``body`` with ``p``, ``head``, ``list``, ``item``,
-``quote``, ``code``, ``table``, ``row``, ``cell``, ``ref``, ``graphic``, ``hi``, ``lb`` and ``del``.
+``quote``, ``code``, ``table``, ``row``, ``cell``, ``ref``, ``graphic``, ``hi``, ``lb`` and ``del``;
+where readers commented on it ``doc`` of that and ``comments`` with ``p``.
 It is stored beside the text that is judged, moves wherever that text moves, and is never compared.
 """
 
@@ -68,8 +69,8 @@ class ContentError(ValueError):
     """A stored content cannot be read."""
 
 
-def pack_content(body: Element) -> bytes:
-    """Return a tree as it is stored; its deepest elements may be flattened in place."""
+def pack_content(body: Element, comments: str = "") -> bytes:
+    """Return a tree as it is stored, beside it lines of comments; deep elements are flattened."""
     for element in _TOO_DEEP(body):
         if len(element):
             text, tail = " ".join(element.itertext(with_tail=True)), element.tail
@@ -79,6 +80,8 @@ def pack_content(body: Element) -> bytes:
     xml = tostring(body, encoding="unicode", with_tail=False)
     if "&#" in xml:
         xml = _REFERENCE.sub(_allowed, xml)
+    if comments:
+        xml = f"<doc>{xml}<comments>{_paragraphs(comments)}</comments></doc>"
     return compress(_encoded(xml))
 
 
@@ -105,9 +108,12 @@ def content_of_lines(text: str) -> PackedContent:
 
 def pack_lines(text: str) -> bytes:
     """Return the XML of a content with a paragraph for each line of a text, as it is stored."""
+    return compress(f"<body>{_paragraphs(text)}</body>".encode())
+
+
+def _paragraphs(text: str) -> str:
     lines = (line.strip() for line in NOT_IN_XML.sub("", text).splitlines())
-    paragraphs = (f"<p>{escape(line, quote=False)}</p>" for line in lines if line)
-    return compress(f"<body>{''.join(paragraphs)}</body>".encode())
+    return "".join(f"<p>{escape(line, quote=False)}</p>" for line in lines if line)
 
 
 def unpack_content(packed: bytes, *, only_text: bool = False) -> Element:
@@ -126,9 +132,10 @@ def unpack_content(packed: bytes, *, only_text: bool = False) -> Element:
         xml = decompress(packed)
         if only_text:
             xml = _NOT_TEXT.sub(b"", xml)
-        body = fromstring(xml, _PARSER)
+        root = fromstring(xml, _PARSER)
     except (zstandard.ZstdError, XMLSyntaxError, ValueError) as error:
         raise ContentError(str(error)) from None
+    body = root[0] if root.tag == "doc" and len(root) else root
     if body.tag != "body":
         raise ContentError(f"an element body expected, got {body.tag}")
     return body

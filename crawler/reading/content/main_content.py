@@ -19,7 +19,7 @@ from lxml.etree import SubElement, strip_elements, strip_tags
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.block_scoring import load_scorer
 from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
-from crawler.reading.content.choosing import block_units, choose_blocks, without_company
+from crawler.reading.content.choosing import block_units, choose_blocks, commentary, without_company
 from crawler.reading.content.content_body import build_body
 from crawler.reading.content.content_shapes import (
     layout_containers,
@@ -89,6 +89,7 @@ class MainContent(NamedTuple):
             code, table, row, cell, ref, graphic, hi, lb, del. None where it was not asked for.
         source: What found it, one of ``EXTRACTORS``.
         is_cut: Whether the end of the page was not looked at: it has more than ``MAX_BLOCKS``.
+        comments: Text of readers' comments that are no content, a line for each block.
     """
 
     kind: str | None
@@ -96,6 +97,7 @@ class MainContent(NamedTuple):
     body: Element
     source: str
     is_cut: bool = False
+    comments: str = ""
 
 
 def read_content(
@@ -128,13 +130,14 @@ def read_content(
     text = "\n".join(texts)
     if not with_body:
         return MainContent(kind, text, None, BLOCKS, blocks.is_cut)
+    comments = commentary(blocks, features, chosen, kind)
     if is_doubtful_article(types, features.page, chosen, odds, features.sizes):
         # A table or list that was chosen is not taken apart, however unlikely some cells are.
         whole = np.where(chosen & (block_units(blocks) > 0), 1, odds)
         article = read_article(root, blocks, whole)
         if article is not None and agree(article, texts):
-            return MainContent(kind, text, article, TRAFILATURA)
-    return MainContent(kind, text, build_body(blocks, at), BLOCKS, blocks.is_cut)
+            return MainContent(kind, text, article, TRAFILATURA, comments=comments)
+    return MainContent(kind, text, build_body(blocks, at), BLOCKS, blocks.is_cut, comments)
 
 
 def read_by_trafilatura(root: Element) -> MainContent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import json
 import os
 import pty
@@ -40,6 +41,7 @@ GUIDE = """<body><head rend="h1">Guide</head>
 <list rend="ul"><item>first</item><item>second</item></list>
 <table><row><cell role="head">Name</cell></row><row><cell>One</cell></row></table>
 <code>x = 1\ny = 2</code></body>"""
+COMMENTS = {"/guide/index.html": "Anna:\nIs 1 < 2?"}
 PAGES = {
     "/guide/": (GUIDE, "documentation", "en-GB"),
     "/guide/index.html": (f"<body><p>{prose('index', 90)}</p></body>", "article", "de"),
@@ -51,7 +53,7 @@ PAGES = {
 def capture(job: Job, path: str, content: str, kind: str | None, language: str | None) -> None:
     body = etree.fromstring(content)
     text = " ".join(body.itertext()) + prose(path, 100)
-    packed = PackedContent(pack_content(body), kind, "test")
+    packed = PackedContent(pack_content(body, COMMENTS.get(path, "")), kind, "test")
     extract = extract_of(zstandard.compress(text.encode()), True, text_digest(text), Parameters())
     answer = fetched(job, path, text.encode())
     metadata = Metadata(title=TITLE if path == "/guide/" else path, language=language)
@@ -190,6 +192,50 @@ def test_xml_and_html_can_be_parsed(folder: Path, tmp_path: Path) -> None:
     Links().feed(page)
     assert hrefs == ["http://example.com/more?a=1"]
     assert "javascript" not in page
+
+
+COMMENTED = "http://example.com/guide/index.html"
+
+
+def test_comments_are_a_field_of_rows_beside_the_text(folder: Path, tmp_path: Path) -> None:
+    rows = {row["url"]: row for row in table(folder, tmp_path)}
+    said = COMMENTS["/guide/index.html"]
+    assert {url: row["comments"] for url, row in rows.items()} == {
+        **dict.fromkeys(rows),
+        COMMENTED: said,
+    }
+    assert "Anna" not in rows[COMMENTED]["text"]
+    for kind in ("csv", "xml"):
+        assert run("pages", str(folder), "-o", f"{tmp_path}/rows.{kind}").returncode == 0
+    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["url"]: row["comments"] for row in csv.DictReader(file)} == {
+            **dict.fromkeys(rows, ""),
+            COMMENTED: said,
+        }
+    found = etree.parse(tmp_path / "rows.xml").iterfind("item")
+    assert {item.findtext("url"): item.findtext("comments") for item in found} == {
+        **dict.fromkeys(rows),
+        COMMENTED: said,
+    }
+
+
+def test_comments_are_a_column_of_parquet(folder: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "rows.parquet"
+    assert run("pages", str(folder), "-o", str(path)).returncode == 0
+    found = {row["url"]: row["comments"] for row in parquet.read_table(path).to_pylist()}
+    assert found == {**dict.fromkeys(found), COMMENTED: COMMENTS["/guide/index.html"]}
+
+
+@pytest.mark.parametrize("kind", ["markdown", "text", "html", "xml"])
+def test_of_documents_only_xml_has_comments(folder: Path, tmp_path: Path, kind: str) -> None:
+    files = export(folder, tmp_path / "out", "--format", kind)
+    commented = [name for name, said in files.items() if "Anna" in said]
+    assert commented == (["example.com/guide/index.html.xml"] if kind == "xml" else [])
+    for name in commented:
+        root = etree.fromstring(files[name].encode())
+        assert [part.tag for part in root] == ["main", "comments"]
+        assert [part.text for part in root[1]] == ["Anna:", "Is 1 < 2?"]
 
 
 def test_a_second_export_changes_nothing(folder: Path, tmp_path: Path) -> None:
