@@ -129,6 +129,9 @@ def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
         if headings := [FAULTS[name].heading for name in names]:
             yield ""
             yield f"{said}: {', '.join(each[:1].lower() + each[1:] for each in headings)}"
+    for name in report.unknown:
+        if how := FAULTS[name].asked_by:
+            yield f"{FAULTS[name].heading} are looked for by {how}"
 
 
 def _lines(fault: Fault) -> Iterator[str]:

@@ -10,6 +10,7 @@ from crawler.pages.page_links import LinkGraph, PageLink
 from crawler.pages.page_row import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE
+from crawler.reading.link_extraction import is_place
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of
 from crawler.url_rules.variants import separate_keys
@@ -18,7 +19,7 @@ from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 LARGEST = 20
 """Examples that a report holds at most."""
@@ -147,18 +148,39 @@ def failed_pages(connection: sqlite3.Connection) -> dict[bytes, BrokenLink]:
     return found
 
 
+def lost_fragments(
+    graph: LinkGraph,
+    canonicalizer: Canonicalizer,
+    failed: Collection[bytes],
+    redirects: Mapping[bytes, bytes],
+) -> Iterator[tuple[str, str]]:
+    """Yield the URL of each page that links to a place which is not there, and the link.
+
+    Complexity: O(links to places, and the places of the pages that they lead to).
+    """
+    for page in graph.lists():
+        for target, fragments in page.places[1].items() if page.places else ():
+            key = _key(canonicalizer, target)
+            end = redirects.get(key, key)
+            names = None if end in failed else graph.places_of(end)
+            for fragment in fragments:
+                if names is not None and not is_place(fragment, names):
+                    yield page.url, f"{target}#{fragment}"
+
+
 def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """Yield each link with ``broken``, why its target is no page; empty where nothing is known.
 
-    What only a sitemap or a style names, and the pictures, styles and scripts of a page, come last,
-    where they are missing: without a kind, as those links are not stored.
+    What only a sitemap or a style names, the pictures, styles and scripts of a page, and places
+    within pages come last, where they are missing: without a kind, as those links are not stored.
 
     Complexity: O(links), and memory for the failed URLs and the redirects.
     """
     failed, ends = failed_pages(connection), Redirects(connection).ends
     canonicalizer = stored_canonicalizer(connection)
     met = set[bytes]()
-    for link in LinkGraph(connection):
+    graph = LinkGraph(connection)
+    for link in graph:
         key = b"" if canonicalizer is None else _key(canonicalizer, link.target)
         lost = failed.get(ends.get(key, key))
         met.add(key if lost is not None else b"")
@@ -167,6 +189,10 @@ def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         if key not in met and lost.named_by is not None:
             link = PageLink(lost.named_by, lost.url, "", "", follow=True)
             yield {**link._asdict(), "broken": lost.reason}
+    if canonicalizer is not None:
+        for source, url in lost_fragments(graph, canonicalizer, failed, ends):
+            link = PageLink(source, url, "", "", follow=True)
+            yield {**link._asdict(), "broken": "no place of that name"}
 
 
 class Redirects:

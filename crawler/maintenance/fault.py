@@ -30,17 +30,25 @@ class FaultKind(NamedTuple):
         meaning: What it does to visitors, or how it is mended.
         relation: What the pages of an example are to it; empty where it has none.
         is_shared: Whether the detail of an example is what its pages have in common.
+        asked_by: How to ask for it, where an ordinary crawl does not.
     """
 
     heading: str
     meaning: str
     relation: str = ""
     is_shared: bool = False
+    asked_by: str = ""
 
 
 FAULTS: dict[str, FaultKind] = {
     "broken_links": FaultKind(
         "Broken links", "A link leads to no page: mend it, or take it out.", "linked on"
+    ),
+    "fragments": FaultKind(
+        "Links to places that are not there",
+        "Nothing on the page has that name (id, or name of an anchor): visitors see its top.",
+        "linked on",
+        asked_by="crawl and mirror with --check-fragments yes",
     ),
     "redirect_circles": FaultKind(
         "Redirects in a circle", "The URL leads back to itself: nobody sees a page.", "linked on"

@@ -14,6 +14,7 @@ from crawler.maintenance.broken_links import (
     BrokenLink,
     Redirects,
     failed_pages,
+    lost_fragments,
     stored_canonicalizer,
 )
 from crawler.maintenance.fault import FAULTS, Fault, FaultExample, FaultExamples, FaultPage, Inlinks
@@ -38,7 +39,7 @@ from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from crawler.maintenance.fault import LinkSource
     from crawler.urls.canonical import Canonicalizer
@@ -61,6 +62,7 @@ _TITLE = """CASE coalesce(json_extract(metadata, '$.sources.full_title'),
                       json_extract(metadata, '$.sources.title'), 'title')
 WHEN 'title' THEN coalesce(json_extract(metadata, '$.full_title'), title) END"""
 _ANY_TITLE = f"SELECT 1 FROM pages WHERE {_IS_WRITTEN} AND title IS NOT NULL LIMIT 1"
+_ANY_PLACES = "SELECT 1 FROM links WHERE places IS NOT NULL LIMIT 1"
 _DESCRIPTION = "json_extract(metadata, '$.description')"
 _MISSING = f"SELECT url FROM pages WHERE {_IS_WRITTEN} AND {{0}} IS NULL ORDER BY id"
 _REPEATED = f"""
@@ -97,7 +99,8 @@ class SiteReport(NamedTuple):
         pages: Number of URLs that answered with a page, duplicates included.
         queued: Number of URLs that the crawl has still to ask for.
         faults: What there is to mend, the gravest first.
-        unknown: Names of faults that cannot be seen, since the crawl stored no links, or no titles.
+        unknown: Names of faults that cannot be seen, since the crawl stored no links, or no titles,
+            or was not asked to look.
     """
 
     pages: int
@@ -155,8 +158,12 @@ def find_faults(
     )
     if unknown and connection.execute(_ANY_TITLE).fetchone() is None:
         unknown += tuple(name for name in FAULTS if name.endswith(("titles", "descriptions")))
+    if connection.execute(_ANY_PLACES).fetchone() is None:
+        unknown += ("fragments",)
+    lost = lost_fragments(graph, canonicalizer, failed, redirects.ends)
     found = (
         _broken(failed, redirects, inlinks, most),
+        _fragments(lost, most),
         *_of_redirects(redirects, failed, inlinks, most),
         canonicals,
         translations,
@@ -191,6 +198,16 @@ def _broken(
             links, pages = 1, [FaultPage(lost.named_by)]  # a sitemap, or a picture of the page
         if links:
             findings.add(FaultExample(lost.url, lost.reason, links, tuple(pages[:MOST_PAGES])))
+    return findings.fault()
+
+
+def _fragments(lost: Iterable[tuple[str, str]], most: int) -> Fault:
+    findings = FaultExamples("fragments", most, largest_first=True)
+    sources: dict[str, list[str]] = {}
+    for source, url in lost:
+        sources.setdefault(url, []).append(source)
+    for url, pages in sources.items():
+        findings.add(FaultExample(url, "", len(pages), tuple(map(FaultPage, pages[:MOST_PAGES]))))
     return findings.fault()
 
 

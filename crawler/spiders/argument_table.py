@@ -102,6 +102,12 @@ SITE: Mapping[str, Argument] = {
         "KINDS",
         "kinds of links to follow beside the usual: +comment,-script, all or none (docs/links.md)",
     ),
+    "check_fragments": Argument(
+        "yes|no",
+        "note the places within pages and the links to them (page#name), for crawl-once links to "
+        "name those that lead nowhere (default no)",
+        _YES_NO,
+    ),
     **_SHARED,
     **_FETCHED,
 }
