@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
+from itertools import count, islice
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
@@ -16,19 +18,21 @@ if TYPE_CHECKING:
 
     from crawler.maintenance.fault import Fault, FaultExample, FaultKind
     from crawler.maintenance.site_faults import SiteReport
+    from crawler.reading.pool import Html
 
 
 class LinksCommand(PlainCommand):
     """Finds faults of a crawled site, or exports its links."""
 
-    usage = "[--limit N] [--json] DIR | -o FILE DIR"
+    usage = "[--limit N] [--check-external N] [--json] DIR | -o FILE DIR"
+    uses_profile = True
     summary = "Find broken links, redirects, orphans and repeated titles; export the links"
     description = (
         "Say what a site's owner would mend: broken links with the pages that have them, circles "
         "and chains of redirects, canonical URLs and translations that contradict, pages without "
         "a link to them, titles and descriptions that are missing or repeated, pages at several "
         "URLs. With -o, export each link of each page: source, target, kind, text, follow, broken. "
-        "Nothing is fetched. crawl-once report --html makes a page of it."
+        "Nothing is fetched but with --check-external. crawl-once report --html makes a page of it."
     )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
@@ -50,17 +54,49 @@ class LinksCommand(PlainCommand):
             help="end with status 1 where one of these is found or not known: names of --json, or "
             "how they begin, such as broken,orphans",
         )
+        parser.add_argument(
+            "--check-external",
+            metavar="N",
+            help="first ask for N links to other sites, at most, whether they are dead: slowly, as "
+            "robots.txt allows; those that answered today are not asked again",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the faults, or export the links."""
         folder = one_directory(args)
+        if opts.check_external is not None:
+            from crawler.console.lab_options import whole
+
+            self._ask(Path(folder), whole(opts.check_external, "--check-external", 1))
         if opts.output is None:
             self._say_faults(folder, opts)
             return
         if opts.json or opts.fail_on or opts.limit is not None:
             raise CommandError("-o exports every link; leave --json, --limit and --fail-on out")
         self._export(folder, opts.output)
+
+    def _ask(self, folder: Path, most: int) -> None:
+        from crawler.console.fetch import Links, ask
+        from crawler.maintenance.broken_links import unasked_links
+        from crawler.storage.database import open_for_reading
+        from crawler.url_rules.rule_store import stopped_database
+
+        self.after_interrupt = "interrupted; the same command goes on"
+        with closing(open_for_reading(folder)) as connection:
+            links = dict(islice(unasked_links(connection).items(), most))
+        done = count(1)
+        with stopped_database(folder) as database:
+
+            def note(url: str, why: Html | str) -> None:
+                row = (url, time.time(), why if isinstance(why, str) else "")
+                database.write("INSERT OR REPLACE INTO external_links VALUES (?, ?, ?)", row)
+                database.commit()
+                self.progress(next(done) / len(links), "asking other sites")
+
+            ask(Links, links, self.host.settings, note)
+        if next(done) <= len(links):
+            raise KeyboardInterrupt
 
     def _say_faults(self, folder: str, opts: argparse.Namespace) -> None:
         from crawler.console.lab_options import whole

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from crawler.pages.export import stored_urls
 from crawler.pages.page_links import LinkGraph, PageLink
 from crawler.pages.page_row import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE
 from crawler.reading.link_extraction import is_place
+from crawler.reading.link_kinds import ANCHOR
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of
 from crawler.url_rules.variants import separate_keys
@@ -42,6 +46,10 @@ ORDER BY redirects.url
 
 _MAX_HOPS = 100
 """Follow a chain of redirects no farther, since a site can make endless ones."""
+
+_DEAD = "SELECT url, reason FROM external_links WHERE reason != ''"
+_ASKED = "SELECT url FROM external_links WHERE asked_at > ?"
+_FRESH_SECS = 86_400
 
 _NOT_BROKEN = frozenset({Reason.FORBIDDEN, Reason.REDIRECTED_OUT})
 """Reasons for which the crawl does not look where a link leads."""
@@ -153,8 +161,8 @@ def lost_fragments(
     canonicalizer: Canonicalizer,
     failed: Collection[bytes],
     redirects: Mapping[bytes, bytes],
-) -> Iterator[tuple[str, str]]:
-    """Yield the URL of each page that links to a place which is not there, and the link.
+) -> Iterator[tuple[PageLink, str]]:
+    """Yield the links to places within pages that are not there, and what is said of them.
 
     Complexity: O(links to places, and the places of the pages that they lead to).
     """
@@ -165,7 +173,30 @@ def lost_fragments(
             names = None if end in failed else graph.places_of(end)
             for fragment in fragments:
                 if names is not None and not is_place(fragment, names):
-                    yield page.url, f"{target}#{fragment}"
+                    link = PageLink(page.url, f"{target}#{fragment}", "", "", follow=True)
+                    yield link, "no place of that name"
+
+
+def dead_links(connection: sqlite3.Connection, graph: LinkGraph) -> Iterator[tuple[PageLink, str]]:
+    """Yield the links to other sites that are dead, and why."""
+    if dead := dict(connection.execute(_DEAD)):
+        yield from ((link, dead[link.target]) for link in graph if link.target in dead)
+
+
+def unasked_links(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the links to hosts that the crawl did not ask, each with a page that has it.
+
+    What was asked less than a day ago is left out.
+    """
+    own = {urlsplit(url).hostname for url in stored_urls(connection)}
+    asked = {url for (url,) in connection.execute(_ASKED, (time.time() - _FRESH_SECS,))}
+    return {
+        link.target: link.source
+        for link in LinkGraph(connection)
+        if link.kind == ANCHOR
+        and link.target not in asked
+        and urlsplit(link.target).hostname not in own
+    }
 
 
 def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
@@ -178,21 +209,21 @@ def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """
     failed, ends = failed_pages(connection), Redirects(connection).ends
     canonicalizer = stored_canonicalizer(connection)
-    met = set[bytes]()
+    met, dead = set[bytes](), dict(connection.execute(_DEAD))
     graph = LinkGraph(connection)
     for link in graph:
         key = b"" if canonicalizer is None else _key(canonicalizer, link.target)
         lost = failed.get(ends.get(key, key))
         met.add(key if lost is not None else b"")
-        yield {**link._asdict(), "broken": "" if lost is None else lost.reason}
+        why = dead.get(link.target, "") if lost is None else lost.reason
+        yield {**link._asdict(), "broken": why}
     for key, lost in failed.items():
         if key not in met and lost.named_by is not None:
             link = PageLink(lost.named_by, lost.url, "", "", follow=True)
             yield {**link._asdict(), "broken": lost.reason}
     if canonicalizer is not None:
-        for source, url in lost_fragments(graph, canonicalizer, failed, ends):
-            link = PageLink(source, url, "", "", follow=True)
-            yield {**link._asdict(), "broken": "no place of that name"}
+        for link, why in lost_fragments(graph, canonicalizer, failed, ends):
+            yield {**link._asdict(), "broken": why}
 
 
 class Redirects:

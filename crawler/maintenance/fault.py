@@ -50,6 +50,12 @@ FAULTS: dict[str, FaultKind] = {
         "linked on",
         asked_by="crawl and mirror with --check-fragments yes",
     ),
+    "external_links": FaultKind(
+        "Dead links to other sites",
+        "The other site has no page there, or does not answer: link elsewhere.",
+        "linked on",
+        asked_by="crawl-once links with --check-external N",
+    ),
     "redirect_circles": FaultKind(
         "Redirects in a circle", "The URL leads back to itself: nobody sees a page.", "linked on"
     ),

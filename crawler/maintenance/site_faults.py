@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawler.maintenance.broken_links import (
     BrokenLink,
     Redirects,
+    dead_links,
     failed_pages,
     lost_fragments,
     stored_canonicalizer,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from crawler.maintenance.fault import LinkSource
+    from crawler.pages.page_links import PageLink
     from crawler.urls.canonical import Canonicalizer
 
 MOST_PAGES = 10
@@ -62,7 +64,7 @@ _TITLE = """CASE coalesce(json_extract(metadata, '$.sources.full_title'),
                       json_extract(metadata, '$.sources.title'), 'title')
 WHEN 'title' THEN coalesce(json_extract(metadata, '$.full_title'), title) END"""
 _ANY_TITLE = f"SELECT 1 FROM pages WHERE {_IS_WRITTEN} AND title IS NOT NULL LIMIT 1"
-_ANY_PLACES = "SELECT 1 FROM links WHERE places IS NOT NULL LIMIT 1"
+_ASKED = {"fragments": "links WHERE places IS NOT NULL", "external_links": "external_links"}
 _DESCRIPTION = "json_extract(metadata, '$.description')"
 _MISSING = f"SELECT url FROM pages WHERE {_IS_WRITTEN} AND {{0}} IS NULL ORDER BY id"
 _REPEATED = f"""
@@ -158,12 +160,14 @@ def find_faults(
     )
     if unknown and connection.execute(_ANY_TITLE).fetchone() is None:
         unknown += tuple(name for name in FAULTS if name.endswith(("titles", "descriptions")))
-    if connection.execute(_ANY_PLACES).fetchone() is None:
-        unknown += ("fragments",)
+    for name, asked in _ASKED.items():
+        if connection.execute(f"SELECT 1 FROM {asked} LIMIT 1").fetchone() is None:
+            unknown += (name,)
     lost = lost_fragments(graph, canonicalizer, failed, redirects.ends)
     found = (
         _broken(failed, redirects, inlinks, most),
-        _fragments(lost, most),
+        _linked("fragments", lost, most),
+        _linked("external_links", dead_links(connection, graph), most),
         *_of_redirects(redirects, failed, inlinks, most),
         canonicals,
         translations,
@@ -201,13 +205,14 @@ def _broken(
     return findings.fault()
 
 
-def _fragments(lost: Iterable[tuple[str, str]], most: int) -> Fault:
-    findings = FaultExamples("fragments", most, largest_first=True)
-    sources: dict[str, list[str]] = {}
-    for source, url in lost:
-        sources.setdefault(url, []).append(source)
-    for url, pages in sources.items():
-        findings.add(FaultExample(url, "", len(pages), tuple(map(FaultPage, pages[:MOST_PAGES]))))
+def _linked(name: str, found: Iterable[tuple[PageLink, str]], most: int) -> Fault:
+    """Return what links lead to, with the pages that have them."""
+    findings = FaultExamples(name, most, largest_first=True)
+    sources: dict[tuple[str, str], list[FaultPage]] = {}
+    for link, why in found:
+        sources.setdefault((link.target, why), []).append(FaultPage(link.source, link.text))
+    for (url, why), pages in sources.items():
+        findings.add(FaultExample(url, why, len(pages), tuple(pages[:MOST_PAGES])))
     return findings.fault()
 
 

@@ -190,14 +190,7 @@ class LinkReader:
         return PageLinks(list(links.values()), cut, malformed, too_long)
 
     def places(self, page: PageElements, url: str, base: str, encoding: str) -> Places:
-        """Return the places of a page, and the links to places but those of its own that it has.
-
-        Args:
-            page: Elements of the page; not changed.
-            url: URL of the page.
-            base: See ``read``.
-            encoding: See ``read``.
-        """
+        """Return the places of a page, and its links to places, but to those that it has itself."""
         names, found = set(_NAMES(page.root)), dict[str, list[str]]()
         start, own = self._start(base.partition("#")[0], encoding), url.partition("#")[0]
         room = self._max_links * MEAN_LENGTH + MIN_ROOM

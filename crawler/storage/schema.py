@@ -255,6 +255,12 @@ CREATE TABLE links (
 ) STRICT;
 CREATE UNIQUE INDEX links_key ON links (key);
 
+CREATE TABLE external_links (       -- to other sites, that crawl-once links asked
+    url      TEXT PRIMARY KEY,
+    asked_at REAL NOT NULL,         -- seconds since 1970
+    reason   TEXT NOT NULL          -- why it is dead, in words; empty: it is not
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE link_dictionary (
     id   INTEGER PRIMARY KEY,       -- 1
     urls BLOB NOT NULL
