@@ -124,7 +124,7 @@ class PageRendering:
         """Return whether a page that is to be dropped is to be looked at once more before."""
         if rendered is not None:
             return not (is_near or rendered.is_patient)
-        is_page = fetched.status == HTTPStatus.OK and not fetched.is_cut
+        is_page = fetched.status == HTTPStatus.OK and fetched.cut is None
         return is_page and may_be_filled(fetched.body)
 
     async def look_again(self, fetched: Fetched, reading: Reading) -> Rendered:
@@ -318,7 +318,11 @@ class PageRendering:
     def _may_be_shown(self, fetched: Fetched, reading: Reading) -> bool:
         """Return whether an answer is a whole page, with scripts unless its picture is wanted."""
         is_html = why_not_html(fetched.content_type, fetched.body) is None
-        if not (is_html and reading.is_page) or fetched.is_cut or fetched.status != HTTPStatus.OK:
+        if (
+            not (is_html and reading.is_page)
+            or fetched.cut is not None
+            or fetched.status != HTTPStatus.OK
+        ):
             return False
         is_pictured = self._choice.screenshots and self._kinds is None
         return is_pictured or reading.is_app_shell or has_script(fetched.body)

@@ -94,7 +94,8 @@ class LinksCommand(PlainCommand):
                 database.commit()
                 self.progress(next(done) / len(links), "asking other sites")
 
-            ask(Links, links, self.host.settings, note)
+            if links:
+                ask(Links, links, self.host.settings, note)
         if next(done) <= len(links):
             raise KeyboardInterrupt
 

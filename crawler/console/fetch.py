@@ -67,10 +67,7 @@ def fetch_pages(urls: Sequence[str], settings: Settings) -> list[Html]:
 def ask(
     spider: type[_Pages], urls: Mapping[str, str | None], settings: Settings, note: Note
 ) -> None:
-    """Run a spider on URLs, each with the page that leads to it; Ctrl-C ends it without an error.
-
-    What came of each URL is noted, or why nothing did.
-    """
+    """Note what came of URLs, each with the page that leads to it; Ctrl-C ends that, no error."""
     if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:
         raise CommandError(f"to fetch pages TWISTED_REACTOR must be {_asyncio_reactor_path}")
     for name, value in _SETTINGS.items():
@@ -94,7 +91,6 @@ class _Pages(Spider):
     """Requests some URLs and follows nothing."""
 
     name = "compare"
-
     method = "GET"
 
     def __init__(self, urls: Mapping[str, str | None], note: Note) -> None:
@@ -121,27 +117,17 @@ class _Pages(Spider):
 
     def _fail(self, failure: Failure) -> Request | None:
         request = cast("Request", failure.request)  # type: ignore[attr-defined]  # Scrapy adds it
-        _, reason, _ = explain(failure, self.crawler.settings)
-        self._note(request.cb_kwargs["asked"], in_words(reason) or "")
-        return None
-
-
-class Links(_Pages):
-    """Asks for heads, and for pages where that is refused; nothing is said against what is there.
-
-    What refuses programs may be there for people.
-    """
-
-    method = "HEAD"
-    custom_settings: ClassVar = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1, "DOWNLOAD_DELAY": 1.0}
-
-    def _fail(self, failure: Failure) -> Request | None:
-        request = cast("Request", failure.request)  # type: ignore[attr-defined]  # Scrapy adds it
         _, reason, status = explain(failure, self.crawler.settings)
         if request.method == "HEAD" and status:
             meta = {**request.meta, "download_maxsize": _ENOUGH}
             return request.replace(method="GET", meta=meta)
-        if status in _REFUSALS or codes(reason) & _NOT_DEAD:
-            self._note(request.cb_kwargs["asked"], "")
-            return None
-        return super()._fail(failure)
+        is_there = self.method == "HEAD" and (status in _REFUSALS or codes(reason) & _NOT_DEAD)
+        self._note(request.cb_kwargs["asked"], "" if is_there else in_words(reason) or "")
+        return None
+
+
+class Links(_Pages):
+    """Asks for heads, and for pages where that is refused; what refuses programs may be there."""
+
+    method = "HEAD"
+    custom_settings: ClassVar = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1, "DOWNLOAD_DELAY": 1.0}

@@ -47,7 +47,6 @@ ORDER BY redirects.url
 _MAX_HOPS = 100
 """Follow a chain of redirects no farther, since a site can make endless ones."""
 
-_DEAD = "SELECT url, reason FROM external_links WHERE reason != ''"
 _ASKED = "SELECT url FROM external_links WHERE asked_at > ?"
 _FRESH_SECS = 86_400
 
@@ -111,18 +110,18 @@ def _texts(
     graph = LinkGraph(connection)
     found: dict[tuple[str, str | None], str] = {}
     for source, urls in of_source.items():
-        wanted = {_key(canonicalizer, url): url for url in urls}
-        for there in graph.links_of(_key(canonicalizer, source)):
-            broken = wanted.get(_key(canonicalizer, there.url)) if there.text else None
+        wanted = {key_of(canonicalizer, url): url for url in urls}
+        for there in graph.links_of(key_of(canonicalizer, source)):
+            broken = wanted.get(key_of(canonicalizer, there.url)) if there.text else None
             if broken is not None:
                 found.setdefault((broken, source), there.text)
     return found
 
 
-def _key(canonicalizer: Canonicalizer, url: str) -> bytes:
+def key_of(canonicalizer: Canonicalizer, url: str | None) -> bytes:
     """Return the key of a URL, nothing where it is none."""
     try:
-        return canonicalizer.key(url)
+        return b"" if url is None else canonicalizer.key(url)
     except MalformedUrl:
         return b""
 
@@ -149,7 +148,7 @@ def failed_pages(connection: sqlite3.Connection) -> dict[bytes, BrokenLink]:
             continue
         source, asked_at = linked_from(metadata), last
         if source is not None and canonicalizer is not None:
-            row = connection.execute(_READ_AT, (_key(canonicalizer, source),)).fetchone()
+            row = connection.execute(_READ_AT, (key_of(canonicalizer, source),)).fetchone()
             asked_at = last if row is None else row[0]
         said = in_words(reason) or "no page"
         found[key] = BrokenLink(url, status, said, source, is_current=asked_at <= since)
@@ -166,9 +165,9 @@ def lost_fragments(
 
     Complexity: O(links to places, and the places of the pages that they lead to).
     """
-    for page in graph.lists():
+    for page in graph.lists(with_places=True):
         for target, fragments in page.places[1].items() if page.places else ():
-            key = _key(canonicalizer, target)
+            key = key_of(canonicalizer, target)
             end = redirects.get(key, key)
             names = None if end in failed else graph.places_of(end)
             for fragment in fragments:
@@ -177,10 +176,9 @@ def lost_fragments(
                     yield link, "no place of that name"
 
 
-def dead_links(connection: sqlite3.Connection, graph: LinkGraph) -> Iterator[tuple[PageLink, str]]:
-    """Yield the links to other sites that are dead, and why."""
-    if dead := dict(connection.execute(_DEAD)):
-        yield from ((link, dead[link.target]) for link in graph if link.target in dead)
+def dead_links(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return why links to other sites are dead, by their URLs."""
+    return dict(connection.execute("SELECT url, reason FROM external_links WHERE reason != ''"))
 
 
 def unasked_links(connection: sqlite3.Connection) -> dict[str, str]:
@@ -209,10 +207,10 @@ def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """
     failed, ends = failed_pages(connection), Redirects(connection).ends
     canonicalizer = stored_canonicalizer(connection)
-    met, dead = set[bytes](), dict(connection.execute(_DEAD))
+    met, dead = set[bytes](), dead_links(connection)
     graph = LinkGraph(connection)
     for link in graph:
-        key = b"" if canonicalizer is None else _key(canonicalizer, link.target)
+        key = b"" if canonicalizer is None else key_of(canonicalizer, link.target)
         lost = failed.get(ends.get(key, key))
         met.add(key if lost is not None else b"")
         why = dead.get(link.target, "") if lost is None else lost.reason

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from crawler.maintenance.broken_links import key_of
 from crawler.reading.link_kinds import PAGES
 from crawler.storage.states import SKIPPED
-from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
@@ -204,20 +204,6 @@ _MAX_HOPS = 10
 """Follow this many redirects in a row."""
 
 
-class LinkSource(NamedTuple):
-    """A page that links somewhere.
-
-    Attributes:
-        url: The URL of the page, as requested.
-        text: What the link shows.
-        target: The URL as it stands in the link, resolved.
-    """
-
-    url: str
-    text: str
-    target: str
-
-
 @dataclass(frozen=True, slots=True)
 class LinkSources:
     """The pages that link to one URL.
@@ -227,7 +213,7 @@ class LinkSources:
         count: How many there are.
     """
 
-    examples: tuple[LinkSource, ...] = ()
+    examples: tuple[FaultPage, ...] = ()
     count: int = 0
 
 
@@ -253,7 +239,7 @@ class Inlinks:
         self._known.sort()
         self._counts = np.zeros(len(self._known), dtype=np.int64)
         places = self._places(list(watched))
-        self._sources: dict[int, list[LinkSource]] = {int(place): [] for place in places}
+        self._sources: dict[int, list[FaultPage]] = {int(place): [] for place in places}
 
     def read(
         self, graph: LinkGraph, canonicalizer: Canonicalizer, advance: Callable[[], None]
@@ -268,20 +254,17 @@ class Inlinks:
         Complexity: O(links * log URLs); 16 bytes of memory a URL, and the sources.
         """
         keys: list[bytes] = []
-        sources: list[LinkSource] = []
+        sources: list[FaultPage] = []
         for page in graph.lists():
             met = {page.key}
             for url, _, kind, text in page.links:
                 if kind not in PAGES:
                     continue
-                try:
-                    key = canonicalizer.key(url)
-                except MalformedUrl:
-                    continue
-                if key not in met:
+                key = key_of(canonicalizer, url)
+                if key and key not in met:
                     met.add(key)  # other spellings of it are links of their own
                     keys.append(key)
-                    sources.append(LinkSource(page.url, text, url))
+                    sources.append(FaultPage(page.url, text))
             if len(keys) >= _BATCH:
                 self._note(keys, sources)
                 keys.clear()
@@ -320,7 +303,7 @@ class Inlinks:
                     break
         return linked
 
-    def _note(self, keys: list[bytes], sources: list[LinkSource]) -> None:
+    def _note(self, keys: list[bytes], sources: list[FaultPage]) -> None:
         places = self._places(keys)
         np.add.at(self._counts, places[places >= 0], 1)
         for place, source in zip(places.tolist(), sources, strict=True):

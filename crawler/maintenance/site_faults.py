@@ -15,6 +15,7 @@ from crawler.maintenance.broken_links import (
     Redirects,
     dead_links,
     failed_pages,
+    key_of,
     lost_fragments,
     stored_canonicalizer,
 )
@@ -36,13 +37,11 @@ from crawler.pages.verdicts import (
     listed,
 )
 from crawler.storage.errors import JobError
-from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from crawler.maintenance.fault import LinkSource
     from crawler.pages.page_links import PageLink
     from crawler.urls.canonical import Canonicalizer
 
@@ -164,10 +163,16 @@ def find_faults(
         if connection.execute(f"SELECT 1 FROM {asked} LIMIT 1").fetchone() is None:
             unknown += (name,)
     lost = lost_fragments(graph, canonicalizer, failed, redirects.ends)
+    reasons = dead_links(connection)
+    dead = (
+        (link, reasons[link.target])
+        for link in (graph if reasons else ())
+        if link.target in reasons
+    )
     found = (
         _broken(failed, redirects, inlinks, most),
         _linked("fragments", lost, most),
-        _linked("external_links", dead_links(connection, graph), most),
+        _linked("external_links", dead, most),
         *_of_redirects(redirects, failed, inlinks, most),
         canonicals,
         translations,
@@ -197,7 +202,7 @@ def _broken(
         for way in (key, *by_redirect.get(key, ())):
             sources = inlinks.of(way)
             links += sources.count
-            pages += map(_page, sources.examples)
+            pages += sources.examples
         if not links and lost.named_by is not None:
             links, pages = 1, [FaultPage(lost.named_by)]  # a sitemap, or a picture of the page
         if links:
@@ -239,11 +244,7 @@ def _of_redirects(
 
 def _example(url: str, detail: str, inlinks: Inlinks, key: bytes) -> FaultExample:
     sources = inlinks.of(key)
-    return FaultExample(url, detail, sources.count, tuple(map(_page, sources.examples)))
-
-
-def _page(source: LinkSource) -> FaultPage:
-    return FaultPage(source.url, source.text)
+    return FaultExample(url, detail, sources.count, sources.examples)
 
 
 def _orphans(connection: sqlite3.Connection, inlinks: Inlinks, most: int) -> Fault:
@@ -366,16 +367,16 @@ class _Known:
     def against_canonical(self, page: _Page) -> str | None:
         """Return what is wrong with the canonical URL of a page; None: nothing that is known."""
         declared = page.declared_url
-        key = self._key(declared)
-        if declared is None or key is None or key == page.key:
+        key = key_of(self._canonicalizer, declared)
+        if not key or key == page.key:
             return None
         if (wrong := self._is_no_page(key)) is not None:
             return f"names {declared}, which {wrong}"
         named = self._page(key)
         if named is None:
             return None
-        further = self._key(named.declared_url)
-        if further not in {None, named.key}:
+        further = key_of(self._canonicalizer, named.declared_url)
+        if further not in {b"", named.key}:
             return f"names {declared}, which names {named.declared_url}"
         if named.kept not in {page.kept, page.resembles} and page.kept != named.resembles:
             return f"names {declared}, whose text is another one"
@@ -385,19 +386,24 @@ class _Known:
         """Yield what is wrong with each translation of a page."""
         alternates = alternates_of(page.metadata)
         languages = Counter(
-            language for language, _ in {(one.lower(), self._key(url)) for one, url in alternates}
+            language
+            for language, _ in {
+                (one.lower(), key_of(self._canonicalizer, url)) for one, url in alternates
+            }
         )
         for language, times in languages.items():
             if times > 1:
                 yield f"names {times} URLs for {language}"
         for language, url in alternates:
-            key = self._key(url)
-            if key is None or key == page.key:
+            key = key_of(self._canonicalizer, url)
+            if not key or key == page.key:
                 continue
             if (wrong := self._is_no_page(key)) is not None:
                 yield f"names {url} for {language}, which {wrong}"
             elif (named := self._page(key)) is not None:
-                back = {self._key(one) for _, one in alternates_of(named.metadata)}
+                back = {
+                    key_of(self._canonicalizer, one) for _, one in alternates_of(named.metadata)
+                }
                 if page.key not in back:
                     yield f"names {url} for {language}, which does not name it back"
 
@@ -414,9 +420,3 @@ class _Known:
     def _page(self, key: bytes) -> _Page | None:
         row = self._connection.execute(_NAMED, (key,)).fetchone()
         return None if row is None or row["verdict"] not in OF_TEXTS else _Page(*row[:7])
-
-    def _key(self, url: str | None) -> bytes | None:
-        try:
-            return None if url is None else self._canonicalizer.key(url)
-        except MalformedUrl:
-            return None

@@ -140,7 +140,7 @@ class MirrorStore:
         """
         is_without = fetched.status in _WITHOUT_CONTENT
         is_blank = not fetched.size and why_not_html(fetched.content_type, b"") is None
-        if is_without or ((fetched.is_cut or is_blank) and self._stays(fetched)):
+        if is_without or ((fetched.cut is not None or is_blank) and self._stays(fetched)):
             with suppress(MirrorError):
                 return self.still(fetched.key)
             if is_without:
@@ -155,9 +155,9 @@ class MirrorStore:
             self.note_stale()  # the same bytes may be read otherwise, in another encoding
         row.content_type = fetched.content_type
         row.is_document, row.is_seed = int(document is not None), int(row.is_seed or is_seed)
-        if fetched.is_cut or row.is_cut:
+        if fetched.cut is not None or row.is_cut:
             self.table.put_part(row, _etag_of_part(fetched))
-        row.is_cut = int(fetched.is_cut)
+        row.is_cut = int(fetched.cut is not None)
         row.has_modules = int(document is not None and document.has_modules)
         row.is_page = int(why_not_html(fetched.content_type, fetched.body) is None)
         is_same = row.state == OWN and row.payload_digest == digest
@@ -167,7 +167,7 @@ class MirrorStore:
             self.note_stale()
         elif isinstance(fetched.file, Download):
             fetched.file.drop()
-        if fetched.file is None and not fetched.is_cut:
+        if fetched.file is None and fetched.cut is None:
             self.downloads.drop_earlier(fetched.key)
         self.table.put(row)
         if document is not None:

@@ -176,7 +176,7 @@ class Archivist:
 
     async def _seen(self, fetched: Fetched, *, links_only: bool) -> tuple[Reading, Rendered | None]:
         """Read an answer, and what a browser shows of it where that is asked for."""
-        reading = await self.read(fetched, links_only=links_only, apart=fetched.is_cut)
+        reading = await self.read(fetched, links_only=links_only, apart=fetched.cut is not None)
         if self.renderer is None or links_only:
             return reading, None
         return reading, await self.renderer.render(fetched, reading)
@@ -222,7 +222,7 @@ class Archivist:
 
     async def _settle(self, page: PageContext, known: PageVerdict | None) -> Captured:
         said, previous = None, page.previous
-        if previous is not None and page.fetched.is_cut:
+        if previous is not None and page.fetched.cut is not None:
             part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
             return self._kept(previous, page, part)
         if self.gates.is_on and previous is not None and previous.seen_visit < self.visit:
@@ -393,7 +393,9 @@ class Archivist:
             self.elsewhere.take_home(row)
         if previous is not None and row.latest and previous.text is not None:
             self._supersede(previous)
-        outcome = self._judge.comparer.outcome(previous, row, document, is_cut=fetched.is_cut)
+        outcome = self._judge.comparer.outcome(
+            previous, row, document, is_cut=fetched.cut is not None
+        )
         self.known.note(row.key, self.visit, outcome, row.fetched_at, fetched.referer)
         if row.latest:
             self._store_links(page)
@@ -417,7 +419,7 @@ class Archivist:
 
     def _store_links(self, page: PageContext) -> None:
         fetched, reading = page.fetched, page.reading
-        if self.keep_links and reading.is_page and not fetched.is_cut:
+        if self.keep_links and reading.is_page and fetched.cut is None:
             places = reading.places
             if places is not None and (page.rendered or may_be_filled(fetched.body)):
                 places = (None, places[1])  # scripts may make further ones

@@ -110,10 +110,6 @@ class Fetched:
     """Where the whole body is; ``body`` is its beginning then."""
 
     @property
-    def is_cut(self) -> bool:
-        return self.cut is not None
-
-    @property
     def size(self) -> int:
         """Bytes of the whole body."""
         return len(self.body) if self.file is None else self.file.size
@@ -278,7 +274,7 @@ class PageContext:
         One that is not whole may be told from others by what is missing: it is no copy of a page,
         and none is one of it.
         """
-        if self.fetched.is_cut or self.fetched.is_stopped:
+        if self.fetched.cut is not None or self.fetched.is_stopped:
             return False
         if self.rendered is not None:
             return self.rendered.is_whole
@@ -340,7 +336,7 @@ class PageContext:
         fetched, reading = self.fetched, self.reading
         row = blank_row(number, fetched, visit)
         if (
-            not fetched.is_cut and self.rendered is None
+            fetched.cut is None and self.rendered is None
         ):  # they belong to the whole page, and to its bytes
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
         row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]

@@ -113,12 +113,9 @@ class LinkStore:
     Args:
         database: The crawl's database.
         known_as: Function that returns the key of a URL; recent results are cached.
-
-    Attributes:
-        with_places: Whether the places within pages are stored, and the links to them.
     """
 
-    with_places = False
+    with_places = False  # whether the places of pages are stored, and the links to places
 
     def __init__(self, database: Database, known_as: Callable[[str], Known]) -> None:
         self._database = database
@@ -182,14 +179,13 @@ _BATCH = 200
 _LISTS = f"""
 SELECT links.id, links.key, pages.url, shared, urls, places FROM links
 JOIN pages ON pages.key = links.key AND pages.latest = 1
-WHERE links.id > ? AND NOT EXISTS (
+WHERE links.id > ? AND (places IS NOT NULL OR NOT ?) AND NOT EXISTS (
   SELECT 1 FROM known WHERE known.key = links.key AND outcome IN ({listed({GONE, MOVED})})
 )
 ORDER BY links.id LIMIT ?
 """
 _PLACES = "SELECT places FROM links WHERE key = ? AND places IS NOT NULL"
 _LIST = "SELECT shared, urls FROM links WHERE key = ?"
-_HELD_PAGES = 500  # whose places were asked for last
 
 
 class PageLink(NamedTuple):
@@ -242,19 +238,19 @@ class LinkGraph:
         self._connection = connection
         self._plain = LinkPacker()
         self._shared: LinkPacker | None = None
-        self.places_of = lru_cache(_HELD_PAGES)(self._places_of)
+        self.places_of = lru_cache(500)(self._places_of)
 
     def count(self) -> int:
         """Return how many pages have a list of links."""
         return int(self._connection.execute("SELECT count(*) FROM links").fetchone()[0])
 
-    def lists(self) -> Iterator[LinksOfPage]:
-        """Yield the links of each page.
+    def lists(self, *, with_places: bool = False) -> Iterator[LinksOfPage]:
+        """Yield the links of each page, or of those alone whose places were asked for.
 
         Complexity: O(links), in constant memory.
         """
         last = 0
-        while rows := self._connection.execute(_LISTS, (last, _BATCH)).fetchall():
+        while rows := self._connection.execute(_LISTS, (last, with_places, _BATCH)).fetchall():
             last = rows[-1][0]
             for _, key, url, is_shared, packed, said in rows:
                 places = None if said is None else unpack_places(said)

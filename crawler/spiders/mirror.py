@@ -154,7 +154,7 @@ class MirrorSpider(SiteSpider):
             found = await super().captured(fetched, response, turn)
         else:
             reading = reading_without_text(
-                fetched.url, fetched.body, fetched.content_type, apart=fetched.is_cut
+                fetched.url, fetched.body, fetched.content_type, apart=fetched.cut is not None
             )
             found = await self.archivist.capture_read(fetched, reading)
         document = self._kept(fetched, found, is_seed=SEED in response.meta)

@@ -88,6 +88,7 @@ cdef enum:
     GROUP = 8
     # A query with a limit reads at most this many lines of a bucket more than its limit.
     LINES_BEYOND = 4
+    UNLIMITED = 1 << 30
     # From this number of buckets on, theirs tell the low 12 bits of keys. An index begins with as
     # many lines, or with a few buckets.
     WHOLE_BUCKETS = 1 << 12
@@ -137,15 +138,15 @@ cdef class Loops:
         behind: The number of lines behind others that were ever in use.
         room: The number of rows for which memory is provided.
         fresh_from: The row whose keys stand first among those of ``keep_keys``.
-        limit: The largest number of candidates of one query, and of rows looked at in one band.
-        max_unequal: The largest number of values in which the sketch of a candidate may differ.
         done: The number of queries that the last search has answered.
         found: The number of candidates that the last search has put out.
     """
 
     cdef:
         readonly int64_t count, behind, done, found
-        public int64_t room, fresh_from, limit, max_unequal
+        public int64_t room, fresh_from
+        # What the search in hand was asked for.
+        int64_t limit, max_unequal
         # words: those of a sketch. buckets: those of each band.
         int64_t permutations, bands, band_rows, words, nothing_alike, capacity, buckets
         # The largest power of two up to the number of buckets.
@@ -317,7 +318,13 @@ cdef class Loops:
                     self.keys[band] = keys[row, band]
                 link(self)
 
-    def search(self, const uint32_t[::1] signatures not None, int64_t queries):
+    def search(
+        self,
+        const uint32_t[::1] signatures not None,
+        int64_t queries,
+        int64_t limit=UNLIMITED,
+        int64_t max_unequal=UNLIMITED,
+    ):
         """Put out the candidates of queries, until there is no room for those of one.
 
         Each query's are sorted by unequal values, then by id. ``done`` and ``found`` tell how far
@@ -326,6 +333,8 @@ cdef class Loops:
         Args:
             signatures: uint32, (queries * permutations,).
             queries: The number of queries.
+            limit: The largest number of candidates of one query, and of rows looked at in one band.
+            max_unequal: The largest number of values in which the sketch of a candidate may differ.
 
         Returns:
             How many candidates there are; -1: no room for all, or signatures of another length.
@@ -335,6 +344,7 @@ cdef class Loops:
         """
         if signatures.shape[0] != queries * self.permutations or not self.room:
             return -1
+        self.limit, self.max_unequal = limit, max_unequal
         self.done = self.found = 0
         if queries:
             with nogil:

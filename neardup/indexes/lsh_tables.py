@@ -47,15 +47,14 @@ class LshTables:
 
     def __init__(self, permutations: int, shape: Banding, *, keep_fresh: bool) -> None:
         self.closed = False
-        self._permutations, self._bands = permutations, shape.bands
+        self._bands = shape.bands
         self._loops = Loops(permutations, *shape, factors_of(shape), nothing_alike(permutations))
         self.add: Callable[[Signatures, int], int] = self._loops.add
-        self.search: Callable[[Signatures, int], int] = self._loops.search
+        self.search: Callable[..., int] = self._loops.search
         self._line_room = 0
         self._keep_fresh = keep_fresh
         self._seen = np.zeros(0, np.uint64)
         self._fresh = np.zeros((0, shape.bands), np.uint64)
-        self._bound(UNLIMITED, permutations)
         self.provide()
         self._provide_out(_CAPACITY)
 
@@ -105,13 +104,9 @@ class LshTables:
 
     def find(self, signature: Signatures, limit: int, max_unequal: int) -> Ids:
         """Return the ids of the candidates of one query, as :meth:`find_many` does."""
-        self._bound(limit, max_unequal)
-        try:
-            count = self.search(signature, 1)
-            if count >= 0:
-                return self._out[1][:count].copy()
-        finally:
-            self._bound(UNLIMITED, self._permutations)
+        count = self.search(signature, 1, limit, max_unequal)
+        if count >= 0:
+            return self._out[1][:count].copy()
         return self.find_many(signature[np.newaxis], limit, max_unequal)[1]
 
     def find_many(
@@ -127,24 +122,20 @@ class LshTables:
         Returns:
             Which query, the id, and the values of the sketches that differ, of each candidate.
         """
-        self._bound(limit, max_unequal)
-        try:
-            count = self.search(signatures.reshape(-1), len(signatures))
-            if count >= 0:
-                positions, ids, unequal = self._out
-                return positions[:count].copy(), ids[:count].copy(), unequal[:count].copy()
-            parts, query = [tuple(part[:0].copy() for part in self._out)], 0
-            while query < len(signatures):
-                left = signatures[query:]
-                self.search(left.reshape(-1), len(left))
-                found = self._loops.found
-                positions, ids, unequal = (part[:found].copy() for part in self._out)
-                parts.append((positions + query, ids, unequal))
-                query += self._loops.done
-                if query < len(signatures):
-                    self._provide_out(4 * len(self._out[0]))
-        finally:
-            self._bound(UNLIMITED, self._permutations)
+        count = self.search(signatures.reshape(-1), len(signatures), limit, max_unequal)
+        if count >= 0:
+            positions, ids, unequal = self._out
+            return positions[:count].copy(), ids[:count].copy(), unequal[:count].copy()
+        parts, query = [tuple(part[:0].copy() for part in self._out)], 0
+        while query < len(signatures):
+            left = signatures[query:]
+            self.search(left.reshape(-1), len(left), limit, max_unequal)
+            found = self._loops.found
+            positions, ids, unequal = (part[:found].copy() for part in self._out)
+            parts.append((positions + query, ids, unequal))
+            query += self._loops.done
+            if query < len(signatures):
+                self._provide_out(4 * len(self._out[0]))
         positions, ids, unequal = map(np.concatenate, zip(*parts, strict=True))
         return positions, ids, unequal
 
@@ -198,10 +189,6 @@ class LshTables:
         # What was provided stays: a call for one row must not make the next one ask again.
         loops.room = max(rows, loops.room)
         self._line_room = max(lines, self._line_room)
-
-    def _bound(self, limit: int, max_unequal: int) -> None:
-        """Set the bounds of searches from now on."""
-        self._loops.limit, self._loops.max_unequal = limit, max_unequal
 
     def _provide_out(self, capacity: int) -> None:
         """Provide room for ``capacity`` candidates."""
