@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from crawler.maintenance.fault import Fault, FaultExample, FaultKind
     from crawler.maintenance.site_faults import SiteReport
-    from crawler.reading.pool import Html
 
 
 class LinksCommand(PlainCommand):
@@ -57,8 +56,7 @@ class LinksCommand(PlainCommand):
         parser.add_argument(
             "--check-external",
             metavar="N",
-            help="first ask for N links to other sites, at most, whether they are dead: slowly, as "
-            "robots.txt allows; those that answered today are not asked again",
+            help="ask N links to other sites, at most, whether they are dead; each once a day",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -66,9 +64,7 @@ class LinksCommand(PlainCommand):
         """Print the faults, or export the links."""
         folder = one_directory(args)
         if opts.check_external is not None:
-            from crawler.console.lab_options import whole
-
-            self._ask(Path(folder), whole(opts.check_external, "--check-external", 1))
+            self._ask(Path(folder), opts.check_external)
         if opts.output is None:
             self._say_faults(folder, opts)
             return
@@ -76,19 +72,21 @@ class LinksCommand(PlainCommand):
             raise CommandError("-o exports every link; leave --json, --limit and --fail-on out")
         self._export(folder, opts.output)
 
-    def _ask(self, folder: Path, most: int) -> None:
+    def _ask(self, folder: Path, most: str) -> None:
         from crawler.console.fetch import Links, ask
+        from crawler.console.lab_options import whole
         from crawler.maintenance.broken_links import unasked_links
         from crawler.storage.database import open_for_reading
         from crawler.url_rules.rule_store import stopped_database
 
         self.after_interrupt = "interrupted; the same command goes on"
         with closing(open_for_reading(folder)) as connection:
-            links = dict(islice(unasked_links(connection).items(), most))
+            found = unasked_links(connection)
+        links = dict(islice(found.items(), whole(most, "--check-external", 1)))
         done = count(1)
         with stopped_database(folder) as database:
 
-            def note(url: str, why: Html | str) -> None:
+            def note(url: str, why: object) -> None:
                 row = (url, time.time(), why if isinstance(why, str) else "")
                 database.write("INSERT OR REPLACE INTO external_links VALUES (?, ?, ?)", row)
                 database.commit()

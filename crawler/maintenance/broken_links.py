@@ -160,8 +160,8 @@ def lost_fragments(
     canonicalizer: Canonicalizer,
     failed: Collection[bytes],
     redirects: Mapping[bytes, bytes],
-) -> Iterator[tuple[PageLink, str]]:
-    """Yield the links to places within pages that are not there, and what is said of them.
+) -> Iterator[PageLink]:
+    """Yield the links to places within pages that are not there.
 
     Complexity: O(links to places, and the places of the pages that they lead to).
     """
@@ -172,8 +172,7 @@ def lost_fragments(
             names = None if end in failed else graph.places_of(end)
             for fragment in fragments:
                 if names is not None and not is_place(fragment, names):
-                    link = PageLink(page.url, f"{target}#{fragment}", "", "", follow=True)
-                    yield link, "no place of that name"
+                    yield PageLink(page.url, f"{target}#{fragment}", "", "", follow=True)
 
 
 def dead_links(connection: sqlite3.Connection) -> dict[str, str]:
@@ -182,10 +181,7 @@ def dead_links(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def unasked_links(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the links to hosts that the crawl did not ask, each with a page that has it.
-
-    What was asked less than a day ago is left out.
-    """
+    """Return links to hosts that the crawl did not ask, nor anyone today, with a page each."""
     own = {urlsplit(url).hostname for url in stored_urls(connection)}
     asked = {url for (url,) in connection.execute(_ASKED, (time.time() - _FRESH_SECS,))}
     return {
@@ -220,8 +216,8 @@ def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
             link = PageLink(lost.named_by, lost.url, "", "", follow=True)
             yield {**link._asdict(), "broken": lost.reason}
     if canonicalizer is not None:
-        for link, why in lost_fragments(graph, canonicalizer, failed, ends):
-            yield {**link._asdict(), "broken": why}
+        for link in lost_fragments(graph, canonicalizer, failed, ends):
+            yield {**link._asdict(), "broken": "no place of that name"}
 
 
 class Redirects:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappush, heapreplace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -235,7 +236,7 @@ class Inlinks:
     ) -> None:
         self._connection = connection
         self._most = most
-        self._known = _numbers(key for (key,) in connection.execute(_KEYS))
+        self._known = _numbers(chain(watched, (key for (key,) in connection.execute(_KEYS))))
         self._known.sort()
         self._counts = np.zeros(len(self._known), dtype=np.int64)
         places = self._places(list(watched))

@@ -100,8 +100,7 @@ class SiteReport(NamedTuple):
         pages: Number of URLs that answered with a page, duplicates included.
         queued: Number of URLs that the crawl has still to ask for.
         faults: What there is to mend, the gravest first.
-        unknown: Names of faults that cannot be seen, since the crawl stored no links, or no titles,
-            or was not asked to look.
+        unknown: Names of faults that cannot be seen, since the crawl did not store what tells.
     """
 
     pages: int
@@ -146,7 +145,8 @@ def find_faults(
     failed = failed_pages(connection)
     redirects = Redirects(connection)
     graph = LinkGraph(connection)
-    inlinks = Inlinks(connection, {*failed, *redirects.urls}, MOST_PAGES)
+    dead = {key_of(canonicalizer, url): (url, why) for url, why in dead_links(connection).items()}
+    inlinks = Inlinks(connection, {*failed, *redirects.urls, *dead}, MOST_PAGES)
     steps, done = max(graph.count(), 1), count(1)
     inlinks.read(graph, canonicalizer, lambda: show(min(next(done) / steps, 1), "reading links"))
     canonicals, translations = _contradictions(connection, canonicalizer, redirects.ends, most)
@@ -163,16 +163,10 @@ def find_faults(
         if connection.execute(f"SELECT 1 FROM {asked} LIMIT 1").fetchone() is None:
             unknown += (name,)
     lost = lost_fragments(graph, canonicalizer, failed, redirects.ends)
-    reasons = dead_links(connection)
-    dead = (
-        (link, reasons[link.target])
-        for link in (graph if reasons else ())
-        if link.target in reasons
-    )
     found = (
         _broken(failed, redirects, inlinks, most),
-        _linked("fragments", lost, most),
-        _linked("external_links", dead, most),
+        _fragments(lost, most),
+        _external(dead, inlinks, most),
         *_of_redirects(redirects, failed, inlinks, most),
         canonicals,
         translations,
@@ -210,14 +204,21 @@ def _broken(
     return findings.fault()
 
 
-def _linked(name: str, found: Iterable[tuple[PageLink, str]], most: int) -> Fault:
-    """Return what links lead to, with the pages that have them."""
-    findings = FaultExamples(name, most, largest_first=True)
-    sources: dict[tuple[str, str], list[FaultPage]] = {}
-    for link, why in found:
-        sources.setdefault((link.target, why), []).append(FaultPage(link.source, link.text))
-    for (url, why), pages in sources.items():
-        findings.add(FaultExample(url, why, len(pages), tuple(pages[:MOST_PAGES])))
+def _fragments(lost: Iterable[PageLink], most: int) -> Fault:
+    findings = FaultExamples("fragments", most, largest_first=True)
+    sources: dict[str, list[FaultPage]] = {}
+    for link in lost:
+        sources.setdefault(link.target, []).append(FaultPage(link.source))
+    for url, pages in sources.items():
+        findings.add(FaultExample(url, "", len(pages), tuple(pages[:MOST_PAGES])))
+    return findings.fault()
+
+
+def _external(dead: dict[bytes, tuple[str, str]], inlinks: Inlinks, most: int) -> Fault:
+    findings = FaultExamples("external_links", most, largest_first=True)
+    for key, (url, why) in dead.items():
+        if inlinks.of(key).count:
+            findings.add(_example(url, why, inlinks, key))
     return findings.fault()
 
 

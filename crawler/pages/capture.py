@@ -423,8 +423,9 @@ class Archivist:
             places = reading.places
             if places is not None and (page.rendered or may_be_filled(fetched.body)):
                 places = (None, places[1])  # scripts may make further ones
-            nofollow = page.says("nofollow")
-            self.links.put(fetched.key, reading.links, nofollow=nofollow, places=places)
+            self.links.put(
+                fetched.key, reading.links, nofollow=page.says("nofollow"), places=places
+            )
 
     def _unchanged(self, previous: PageRow, row: PageRow, page: PageContext) -> Captured:
         # A copy: other requests for the page may hold the row until this is stored.

@@ -98,8 +98,7 @@ def _stored_link(line: str) -> StoredLink:
 
 def unpack_places(packed: bytes) -> Places:
     """Return the places of a page, and the links to places."""
-    names, links = json.loads(zstandard.decompress(packed))
-    return names, links
+    return tuple(json.loads(zstandard.decompress(packed)))
 
 
 class LinkStore:
@@ -184,8 +183,7 @@ WHERE links.id > ? AND (places IS NOT NULL OR NOT ?) AND NOT EXISTS (
 )
 ORDER BY links.id LIMIT ?
 """
-_PLACES = "SELECT places FROM links WHERE key = ? AND places IS NOT NULL"
-_LIST = "SELECT shared, urls FROM links WHERE key = ?"
+_LIST = "SELECT shared, urls, places FROM links WHERE key = ?"
 
 
 class PageLink(NamedTuple):
@@ -263,8 +261,8 @@ class LinkGraph:
 
     def _places_of(self, key: bytes) -> frozenset[str] | None:
         """Return the names of the places of a page, None where they are not known."""
-        row = self._connection.execute(_PLACES, (key,)).fetchone()
-        names = None if row is None else unpack_places(row[0])[0]
+        row = self._connection.execute(_LIST, (key,)).fetchone()
+        names = None if row is None or row[2] is None else unpack_places(row[2])[0]
         return None if names is None else frozenset(names)
 
     def __iter__(self) -> Iterator[PageLink]:

@@ -37,7 +37,6 @@ _NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
 MEAN_LENGTH = 256
 MIN_ROOM = 2**20
 _NAMES = XPath("//@id | //a/@name", smart_strings=False)
-_DIRECTIVE = ":~:"
 _ROUTES = ("/", "!")  # fragments that scripts read
 _MAX_PLACES = 64
 _MAX_HELD = 16_384
@@ -196,7 +195,7 @@ class LinkReader:
         room = self._max_links * MEAN_LENGTH + MIN_ROOM
         for written in islice(chain(page.followed, page.not_followed), self._max_links):
             address, _, fragment = DROPPED.sub("", written.strip(ENDS)).partition("#")
-            name = fragment.partition(_DIRECTIVE)[0]
+            name = fragment.partition(":~:")[0]
             if name.lower() in {"", "top"} or name.startswith(_ROUTES) or room <= 0:
                 continue
             try:

@@ -104,8 +104,7 @@ SITE: Mapping[str, Argument] = {
     ),
     "check_fragments": Argument(
         "yes|no",
-        "note the places within pages and the links to them (page#name), for crawl-once links to "
-        "name those that lead nowhere (default no)",
+        "have crawl-once links tell links to places that are not there, page#name (default no)",
         _YES_NO,
     ),
     **_SHARED,

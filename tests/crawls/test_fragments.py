@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
+import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ from lxml import html
 from crawler.storage.database import open_for_reading
 from tests.crawler.commands.in_process import run
 from tests.crawls.command import crawl, scrapy
+from tests.sites.graph import GraphSite
 from tests.sites.places import LOST, SiteOfPlaces
 
 if TYPE_CHECKING:
@@ -107,8 +110,22 @@ def test_a_mirror_knows_them_and_a_merged_crawl_keeps_them(
     )
     assert done.returncode in {0, 1}, done.stderr
     assert {*lost(copy, site)} == LOST
+    with GraphSite({"/": ["/a"], "/a": []}) as other:
+        crawl(f"{other.origin}/", tmp_path / "other")
     merged = tmp_path / "merged"
-    done = run("merge", str(jobdir), str(copy / ".mirror"), str(merged))
+    done = run("merge", str(jobdir), str(tmp_path / "other"), str(merged))
     assert done.returncode == 0, done.stderr
     assert {*lost(merged, site)} == LOST
     assert run("verify", str(merged)).returncode == 0
+
+
+def test_damage_is_found_and_dropped(site: SiteOfPlaces, jobdir: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged"
+    shutil.copytree(jobdir, damaged)
+    with closing(sqlite3.connect(damaged / "crawl.db")) as connection:
+        connection.execute("UPDATE links SET places = x'00' WHERE places IS NOT NULL")
+        connection.commit()
+    assert run("verify", str(damaged)).returncode == 1
+    run("verify", "--repair", str(damaged))
+    assert run("verify", str(damaged)).returncode == 0
+    assert run("links", str(damaged), "--fail-on", "fragments").returncode == 1, "not known"
