@@ -73,6 +73,7 @@ class LinksCommand(PlainCommand):
         self._export(folder, opts.output)
 
     def _ask(self, folder: Path, most: str) -> None:
+        from crawler.console.escaping import say
         from crawler.console.fetch import Links, ask
         from crawler.console.lab_options import whole
         from crawler.maintenance.broken_links import unasked_links
@@ -96,6 +97,9 @@ class LinksCommand(PlainCommand):
                 ask(Links, links, self.host.settings, note)
         if next(done) <= len(links):
             raise KeyboardInterrupt
+        if left := len(found) - len(links):
+            self.progress.end()
+            say(f"{many(left, 'link')} to other sites not asked yet", to_stderr=True)
 
     def _say_faults(self, folder: str, opts: argparse.Namespace) -> None:
         from crawler.console.lab_options import whole

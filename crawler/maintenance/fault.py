@@ -205,19 +205,6 @@ _MAX_HOPS = 10
 """Follow this many redirects in a row."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkSources:
-    """The pages that link to one URL.
-
-    Attributes:
-        examples: The first of them.
-        count: How many there are.
-    """
-
-    examples: tuple[FaultPage, ...] = ()
-    count: int = 0
-
-
 class Inlinks:
     """How many links lead to each URL, from which pages, and which pages nothing leads to.
 
@@ -274,12 +261,12 @@ class Inlinks:
         self._note(keys, sources)
         self._linked = self._pass_on()
 
-    def of(self, key: bytes) -> LinkSources:
-        """Return the pages that link to a watched URL."""
+    def of(self, key: bytes) -> tuple[int, tuple[FaultPage, ...]]:
+        """Return how many pages link to a watched URL, and the first of them."""
         (place,) = self._places([key])
         if place < 0:
-            return LinkSources()
-        return LinkSources(tuple(self._sources.get(int(place), ())), int(self._counts[place]))
+            return 0, ()
+        return int(self._counts[place]), tuple(self._sources.get(int(place), ()))
 
     def are_linked(self, keys: list[bytes]) -> NDArray[np.bool_]:
         """Return of each page whether a link leads to it, also by redirects.

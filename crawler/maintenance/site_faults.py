@@ -194,9 +194,9 @@ def _broken(
             continue  # a circle
         links, pages = 0, list[FaultPage]()
         for way in (key, *by_redirect.get(key, ())):
-            sources = inlinks.of(way)
-            links += sources.count
-            pages += sources.examples
+            number, examples = inlinks.of(way)
+            links += number
+            pages += examples
         if not links and lost.named_by is not None:
             links, pages = 1, [FaultPage(lost.named_by)]  # a sitemap, or a picture of the page
         if links:
@@ -217,8 +217,8 @@ def _fragments(lost: Iterable[PageLink], most: int) -> Fault:
 def _external(dead: dict[bytes, tuple[str, str]], inlinks: Inlinks, most: int) -> Fault:
     findings = FaultExamples("external_links", most, largest_first=True)
     for key, (url, why) in dead.items():
-        if inlinks.of(key).count:
-            findings.add(_example(url, why, inlinks, key))
+        if inlinks.of(key)[0]:
+            findings.add(FaultExample(url, why, *inlinks.of(key)))
     return findings.fault()
 
 
@@ -235,17 +235,12 @@ def _of_redirects(
         hops, end = redirects.hops[key], redirects.ends.get(key)
         said = "".join(f" -> {hop or 'an unknown URL'}" for hop in hops).lstrip()
         if end is None:
-            circles.add(_example(url, f"leads to {hops[0]}", inlinks, key))
+            circles.add(FaultExample(url, f"leads to {hops[0]}", *inlinks.of(key)))
         elif len(hops) > 1:
-            chains.add(_example(url, said, inlinks, key))
-        elif end not in failed and inlinks.of(key).count:
-            linked.add(_example(url, said, inlinks, key))
+            chains.add(FaultExample(url, said, *inlinks.of(key)))
+        elif end not in failed and inlinks.of(key)[0]:
+            linked.add(FaultExample(url, said, *inlinks.of(key)))
     return circles.fault(), chains.fault(), linked.fault()
-
-
-def _example(url: str, detail: str, inlinks: Inlinks, key: bytes) -> FaultExample:
-    sources = inlinks.of(key)
-    return FaultExample(url, detail, sources.count, sources.examples)
 
 
 def _orphans(connection: sqlite3.Connection, inlinks: Inlinks, most: int) -> Fault:

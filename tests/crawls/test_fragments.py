@@ -113,8 +113,8 @@ def test_a_mirror_knows_them_and_a_merged_crawl_keeps_them(
     with GraphSite({"/": ["/a"], "/a": []}) as other:
         crawl(f"{other.origin}/", tmp_path / "other")
     merged = tmp_path / "merged"
-    done = run("merge", str(jobdir), str(tmp_path / "other"), str(merged))
-    assert done.returncode == 0, done.stderr
+    one = run("merge", str(jobdir), str(tmp_path / "other"), str(merged))
+    assert one.returncode == 0, one.stderr
     assert {*lost(merged, site)} == LOST
     assert run("verify", str(merged)).returncode == 0
 

@@ -76,7 +76,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = b"User-agent: *\nDisallow: /secret\n" if path == "/robots.txt" else b"<p>Here</p>"
         body = body * 50_000 if path == "/large" else body
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
+        promised = 2**40 if (method, path) == ("HEAD", "/alive") else len(body)
+        self.send_header("Content-Length", str(promised))
         self.send_header("Content-Type", "text/plain" if path == "/robots.txt" else "text/html")
         if status == 301:
             self.send_header("Location", "/gone")
