@@ -119,7 +119,8 @@ class _Pages(Spider):
         request = cast("Request", failure.request)  # type: ignore[attr-defined]  # Scrapy adds it
         _, reason, status = explain(failure, self.crawler.settings)
         if request.method == "HEAD" and status:
-            return request.replace(method="GET", meta=request.meta | {"download_maxsize": _ENOUGH})
+            meta = request.meta | {"download_maxsize": _ENOUGH}
+            return request.replace(method="GET", meta=meta, priority=1)
         is_there = self.method == "HEAD" and (status in _REFUSALS or codes(reason) & _NOT_DEAD)
         self._note(request.cb_kwargs["asked"], "" if is_there else in_words(reason) or "")
         return None

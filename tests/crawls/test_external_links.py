@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from lxml import html
 
 from tests.crawler.commands.in_process import run
-from tests.crawls.command import crawl, scrapy
+from tests.crawls.command import PROJECT, crawl, scrapy, start_scrapy
 from tests.sites.elsewhere import DEAD, PATHS, Elsewhere
 from tests.sites.graph import GraphSite
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,3 +72,42 @@ def _are_everywhere(jobdir: Path, dead: dict[str, str]) -> None:
     assert run("report", str(jobdir), "--html", str(page)).returncode == 0
     section = html.parse(page).getroot().get_element_by_id("external_links").text_content()
     assert all(url in section and why in section for url, why in dead.items())
+
+
+def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    with Elsewhere() as other:
+        out = [f"{other.origin}/page-{number}" for number in range(8)]
+        with GraphSite({"/": out}) as site:
+            crawl(f"{site.origin}/", tmp_path)
+        process = start_scrapy("links", str(tmp_path), "--check-external", "99")
+        wait_until(lambda: len(other.asked) > 4)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130, errors
+        assert "interrupted; the same command goes on" in errors
+        before = len(other.asked)
+        done = scrapy("links", str(tmp_path), "--check-external", "99", "--json")
+        assert before < len(other.asked)
+    heads = [path for method, path in other.asked if method == "HEAD"]
+    assert len(heads) <= len(out) + 1, "the one under way may be asked again"
+    assert json.loads(done.stdout)["faults"]["external_links"]["count"] == len(out)
+
+
+def test_a_public_page_leads_to_no_private_address(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from scrapy.utils.project import get_project_settings\n"
+        "from crawler.console.fetch import Links, ask\n"
+        "found = {}\n"
+        "links = {sys.argv[1]: 'http://example.org/'}\n"
+        "ask(Links, links, get_project_settings(), found.__setitem__)\n"
+        "print(found)\n"
+    )
+    with Elsewhere() as other:
+        url = f"{other.origin}/alive"
+        done = subprocess.run(
+            [sys.executable, "-c", program, url],
+            cwd=PROJECT, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert done.stdout.strip() == str({url: ""}), done.stderr
+    assert not other.asked
