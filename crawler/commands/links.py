@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
+from itertools import count, islice
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
@@ -21,14 +23,15 @@ if TYPE_CHECKING:
 class LinksCommand(PlainCommand):
     """Finds faults of a crawled site, or exports its links."""
 
-    usage = "[--limit N] [--json] DIR | -o FILE DIR"
+    usage = "[--limit N] [--check-external N] [--json] DIR | -o FILE DIR"
+    uses_profile = True
     summary = "Find broken links, redirects, orphans and repeated titles; export the links"
     description = (
         "Say what a site's owner would mend: broken links with the pages that have them, circles "
         "and chains of redirects, canonical URLs and translations that contradict, pages without "
         "a link to them, titles and descriptions that are missing or repeated, pages at several "
         "URLs. With -o, export each link of each page: source, target, kind, text, follow, broken. "
-        "Nothing is fetched. crawl-once report --html makes a page of it."
+        "Nothing is fetched but with --check-external. crawl-once report --html makes a page of it."
     )
 
     def add_own_options(self, parser: argparse.ArgumentParser) -> None:
@@ -50,17 +53,53 @@ class LinksCommand(PlainCommand):
             help="end with status 1 where one of these is found or not known: names of --json, or "
             "how they begin, such as broken,orphans",
         )
+        parser.add_argument(
+            "--check-external",
+            metavar="N",
+            help="ask N links to other sites, at most, whether they are dead; each once a day",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def act(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print the faults, or export the links."""
         folder = one_directory(args)
+        if opts.check_external is not None:
+            self._ask(Path(folder), opts.check_external)
         if opts.output is None:
             self._say_faults(folder, opts)
             return
         if opts.json or opts.fail_on or opts.limit is not None:
             raise CommandError("-o exports every link; leave --json, --limit and --fail-on out")
         self._export(folder, opts.output)
+
+    def _ask(self, folder: Path, most: str) -> None:
+        from crawler.console.escaping import say
+        from crawler.console.fetch import Links, ask
+        from crawler.console.lab_options import whole
+        from crawler.maintenance.broken_links import unasked_links
+        from crawler.storage.database import open_for_reading
+        from crawler.url_rules.rule_store import stopped_database
+
+        self.after_interrupt = "interrupted; the same command goes on"
+        with closing(open_for_reading(folder)) as connection:
+            found = unasked_links(connection)
+        links = dict(islice(found.items(), whole(most, "--check-external", 1)))
+        done = count(1)
+        with stopped_database(folder) as database:
+
+            def note(url: str, why: object) -> None:
+                row = (url, time.time(), why if isinstance(why, str) else "")
+                database.write("INSERT OR REPLACE INTO external_links VALUES (?, ?, ?)", row)
+                database.commit()
+                self.progress(next(done) / len(links), "asking other sites")
+
+            if links:
+                ask(Links, links, self.host.settings, note)
+        if next(done) <= len(links):
+            raise KeyboardInterrupt
+        if left := len(found) - len(links):
+            self.progress.end()
+            say(f"{many(left, 'link')} to other sites not asked yet", to_stderr=True)
 
     def _say_faults(self, folder: str, opts: argparse.Namespace) -> None:
         from crawler.console.lab_options import whole
@@ -129,6 +168,9 @@ def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
         if headings := [FAULTS[name].heading for name in names]:
             yield ""
             yield f"{said}: {', '.join(each[:1].lower() + each[1:] for each in headings)}"
+    for name in report.unknown:
+        if how := FAULTS[name].asked_by:
+            yield f"{FAULTS[name].heading} are looked for by {how}"
 
 
 def _lines(fault: Fault) -> Iterator[str]:

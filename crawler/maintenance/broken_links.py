@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from crawler.pages.export import stored_urls
 from crawler.pages.page_links import LinkGraph, PageLink
 from crawler.pages.page_row import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE
+from crawler.reading.link_extraction import is_place
+from crawler.reading.link_kinds import ANCHOR
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of
 from crawler.url_rules.variants import separate_keys
@@ -18,7 +23,7 @@ from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 LARGEST = 20
 """Examples that a report holds at most."""
@@ -41,6 +46,9 @@ ORDER BY redirects.url
 
 _MAX_HOPS = 100
 """Follow a chain of redirects no farther, since a site can make endless ones."""
+
+_ASKED = "SELECT url FROM external_links WHERE asked_at > ?"
+_FRESH_SECS = 86_400
 
 _NOT_BROKEN = frozenset({Reason.FORBIDDEN, Reason.REDIRECTED_OUT})
 """Reasons for which the crawl does not look where a link leads."""
@@ -102,18 +110,18 @@ def _texts(
     graph = LinkGraph(connection)
     found: dict[tuple[str, str | None], str] = {}
     for source, urls in of_source.items():
-        wanted = {_key(canonicalizer, url): url for url in urls}
-        for there in graph.links_of(_key(canonicalizer, source)):
-            broken = wanted.get(_key(canonicalizer, there.url)) if there.text else None
+        wanted = {key_of(canonicalizer, url): url for url in urls}
+        for there in graph.links_of(key_of(canonicalizer, source)):
+            broken = wanted.get(key_of(canonicalizer, there.url)) if there.text else None
             if broken is not None:
                 found.setdefault((broken, source), there.text)
     return found
 
 
-def _key(canonicalizer: Canonicalizer, url: str) -> bytes:
+def key_of(canonicalizer: Canonicalizer, url: str | None) -> bytes:
     """Return the key of a URL, nothing where it is none."""
     try:
-        return canonicalizer.key(url)
+        return b"" if url is None else canonicalizer.key(url)
     except MalformedUrl:
         return b""
 
@@ -140,33 +148,76 @@ def failed_pages(connection: sqlite3.Connection) -> dict[bytes, BrokenLink]:
             continue
         source, asked_at = linked_from(metadata), last
         if source is not None and canonicalizer is not None:
-            row = connection.execute(_READ_AT, (_key(canonicalizer, source),)).fetchone()
+            row = connection.execute(_READ_AT, (key_of(canonicalizer, source),)).fetchone()
             asked_at = last if row is None else row[0]
         said = in_words(reason) or "no page"
         found[key] = BrokenLink(url, status, said, source, is_current=asked_at <= since)
     return found
 
 
+def lost_fragments(
+    graph: LinkGraph,
+    canonicalizer: Canonicalizer,
+    failed: Collection[bytes],
+    redirects: Mapping[bytes, bytes],
+) -> Iterator[PageLink]:
+    """Yield the links to places within pages that are not there.
+
+    Complexity: O(links to places, and the places of the pages that they lead to).
+    """
+    for page in graph.lists(with_places=True):
+        for target, fragments in page.places[1].items() if page.places else ():
+            key = key_of(canonicalizer, target)
+            end = redirects.get(key, key)
+            names = None if end in failed else graph.places_of(end)
+            for fragment in fragments:
+                if names is not None and not is_place(fragment, names):
+                    yield PageLink(page.url, f"{target}#{fragment}", "", "", follow=True)
+
+
+def dead_links(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return why links to other sites are dead, by their URLs."""
+    return dict(connection.execute("SELECT url, reason FROM external_links WHERE reason != ''"))
+
+
+def unasked_links(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return links to hosts that the crawl did not ask, nor anyone today, with a page each."""
+    own = {urlsplit(url).hostname for url in stored_urls(connection)}
+    asked = {url for (url,) in connection.execute(_ASKED, (time.time() - _FRESH_SECS,))}
+    return {
+        link.target: link.source
+        for link in LinkGraph(connection)
+        if link.kind == ANCHOR
+        and link.target not in asked
+        and urlsplit(link.target).hostname not in own
+    }
+
+
 def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """Yield each link with ``broken``, why its target is no page; empty where nothing is known.
 
-    What only a sitemap or a style names, and the pictures, styles and scripts of a page, come last,
-    where they are missing: without a kind, as those links are not stored.
+    What only a sitemap or a style names, the pictures, styles and scripts of a page, and places
+    within pages come last, where they are missing: without a kind, as those links are not stored.
 
     Complexity: O(links), and memory for the failed URLs and the redirects.
     """
     failed, ends = failed_pages(connection), Redirects(connection).ends
     canonicalizer = stored_canonicalizer(connection)
-    met = set[bytes]()
-    for link in LinkGraph(connection):
-        key = b"" if canonicalizer is None else _key(canonicalizer, link.target)
+    met, dead = set[bytes](), dead_links(connection)
+    graph = LinkGraph(connection)
+    for link in graph:
+        key = b"" if canonicalizer is None else key_of(canonicalizer, link.target)
         lost = failed.get(ends.get(key, key))
         met.add(key if lost is not None else b"")
-        yield {**link._asdict(), "broken": "" if lost is None else lost.reason}
+        why = dead.get(link.target, "") if lost is None else lost.reason
+        yield {**link._asdict(), "broken": why}
     for key, lost in failed.items():
         if key not in met and lost.named_by is not None:
             link = PageLink(lost.named_by, lost.url, "", "", follow=True)
             yield {**link._asdict(), "broken": lost.reason}
+    if canonicalizer is not None:
+        for link in lost_fragments(graph, canonicalizer, failed, ends):
+            yield {**link._asdict(), "broken": "no place of that name"}
 
 
 class Redirects:

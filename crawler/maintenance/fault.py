@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappush, heapreplace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from crawler.maintenance.broken_links import key_of
 from crawler.reading.link_kinds import PAGES
 from crawler.storage.states import SKIPPED
-from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,17 +31,31 @@ class FaultKind(NamedTuple):
         meaning: What it does to visitors, or how it is mended.
         relation: What the pages of an example are to it; empty where it has none.
         is_shared: Whether the detail of an example is what its pages have in common.
+        asked_by: How to ask for it, where an ordinary crawl does not.
     """
 
     heading: str
     meaning: str
     relation: str = ""
     is_shared: bool = False
+    asked_by: str = ""
 
 
 FAULTS: dict[str, FaultKind] = {
     "broken_links": FaultKind(
         "Broken links", "A link leads to no page: mend it, or take it out.", "linked on"
+    ),
+    "fragments": FaultKind(
+        "Links to places that are not there",
+        "Nothing on the page has that name (id, or name of an anchor): visitors see its top.",
+        "linked on",
+        asked_by="crawl and mirror with --check-fragments yes",
+    ),
+    "external_links": FaultKind(
+        "Dead links to other sites",
+        "The other site has no page there, or does not answer: link elsewhere.",
+        "linked on",
+        asked_by="crawl-once links with --check-external N",
     ),
     "redirect_circles": FaultKind(
         "Redirects in a circle", "The URL leads back to itself: nobody sees a page.", "linked on"
@@ -190,33 +205,6 @@ _MAX_HOPS = 10
 """Follow this many redirects in a row."""
 
 
-class LinkSource(NamedTuple):
-    """A page that links somewhere.
-
-    Attributes:
-        url: The URL of the page, as requested.
-        text: What the link shows.
-        target: The URL as it stands in the link, resolved.
-    """
-
-    url: str
-    text: str
-    target: str
-
-
-@dataclass(frozen=True, slots=True)
-class LinkSources:
-    """The pages that link to one URL.
-
-    Attributes:
-        examples: The first of them.
-        count: How many there are.
-    """
-
-    examples: tuple[LinkSource, ...] = ()
-    count: int = 0
-
-
 class Inlinks:
     """How many links lead to each URL, from which pages, and which pages nothing leads to.
 
@@ -235,11 +223,11 @@ class Inlinks:
     ) -> None:
         self._connection = connection
         self._most = most
-        self._known = _numbers(key for (key,) in connection.execute(_KEYS))
+        self._known = _numbers(chain(watched, (key for (key,) in connection.execute(_KEYS))))
         self._known.sort()
         self._counts = np.zeros(len(self._known), dtype=np.int64)
         places = self._places(list(watched))
-        self._sources: dict[int, list[LinkSource]] = {int(place): [] for place in places}
+        self._sources: dict[int, list[FaultPage]] = {int(place): [] for place in places}
 
     def read(
         self, graph: LinkGraph, canonicalizer: Canonicalizer, advance: Callable[[], None]
@@ -254,20 +242,17 @@ class Inlinks:
         Complexity: O(links * log URLs); 16 bytes of memory a URL, and the sources.
         """
         keys: list[bytes] = []
-        sources: list[LinkSource] = []
+        sources: list[FaultPage] = []
         for page in graph.lists():
             met = {page.key}
             for url, _, kind, text in page.links:
                 if kind not in PAGES:
                     continue
-                try:
-                    key = canonicalizer.key(url)
-                except MalformedUrl:
-                    continue
-                if key not in met:
+                key = key_of(canonicalizer, url)
+                if key and key not in met:
                     met.add(key)  # other spellings of it are links of their own
                     keys.append(key)
-                    sources.append(LinkSource(page.url, text, url))
+                    sources.append(FaultPage(page.url, text))
             if len(keys) >= _BATCH:
                 self._note(keys, sources)
                 keys.clear()
@@ -276,12 +261,12 @@ class Inlinks:
         self._note(keys, sources)
         self._linked = self._pass_on()
 
-    def of(self, key: bytes) -> LinkSources:
-        """Return the pages that link to a watched URL."""
+    def of(self, key: bytes) -> tuple[int, tuple[FaultPage, ...]]:
+        """Return how many pages link to a watched URL, and the first of them."""
         (place,) = self._places([key])
         if place < 0:
-            return LinkSources()
-        return LinkSources(tuple(self._sources.get(int(place), ())), int(self._counts[place]))
+            return 0, ()
+        return int(self._counts[place]), tuple(self._sources.get(int(place), ()))
 
     def are_linked(self, keys: list[bytes]) -> NDArray[np.bool_]:
         """Return of each page whether a link leads to it, also by redirects.
@@ -306,7 +291,7 @@ class Inlinks:
                     break
         return linked
 
-    def _note(self, keys: list[bytes], sources: list[LinkSource]) -> None:
+    def _note(self, keys: list[bytes], sources: list[FaultPage]) -> None:
         places = self._places(keys)
         np.add.at(self._counts, places[places >= 0], 1)
         for place, source in zip(places.tolist(), sources, strict=True):

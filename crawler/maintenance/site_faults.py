@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawler.maintenance.broken_links import (
     BrokenLink,
     Redirects,
+    dead_links,
     failed_pages,
+    key_of,
+    lost_fragments,
     stored_canonicalizer,
 )
 from crawler.maintenance.fault import FAULTS, Fault, FaultExample, FaultExamples, FaultPage, Inlinks
@@ -34,13 +37,12 @@ from crawler.pages.verdicts import (
     listed,
 )
 from crawler.storage.errors import JobError
-from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from crawler.maintenance.fault import LinkSource
+    from crawler.pages.page_links import PageLink
     from crawler.urls.canonical import Canonicalizer
 
 MOST_PAGES = 10
@@ -61,6 +63,7 @@ _TITLE = """CASE coalesce(json_extract(metadata, '$.sources.full_title'),
                       json_extract(metadata, '$.sources.title'), 'title')
 WHEN 'title' THEN coalesce(json_extract(metadata, '$.full_title'), title) END"""
 _ANY_TITLE = f"SELECT 1 FROM pages WHERE {_IS_WRITTEN} AND title IS NOT NULL LIMIT 1"
+_ASKED = {"fragments": "links WHERE places IS NOT NULL", "external_links": "external_links"}
 _DESCRIPTION = "json_extract(metadata, '$.description')"
 _MISSING = f"SELECT url FROM pages WHERE {_IS_WRITTEN} AND {{0}} IS NULL ORDER BY id"
 _REPEATED = f"""
@@ -97,7 +100,7 @@ class SiteReport(NamedTuple):
         pages: Number of URLs that answered with a page, duplicates included.
         queued: Number of URLs that the crawl has still to ask for.
         faults: What there is to mend, the gravest first.
-        unknown: Names of faults that cannot be seen, since the crawl stored no links, or no titles.
+        unknown: Names of faults that cannot be seen, since the crawl did not store what tells.
     """
 
     pages: int
@@ -142,7 +145,8 @@ def find_faults(
     failed = failed_pages(connection)
     redirects = Redirects(connection)
     graph = LinkGraph(connection)
-    inlinks = Inlinks(connection, {*failed, *redirects.urls}, MOST_PAGES)
+    dead = {key_of(canonicalizer, url): (url, why) for url, why in dead_links(connection).items()}
+    inlinks = Inlinks(connection, {*failed, *redirects.urls, *dead}, MOST_PAGES)
     steps, done = max(graph.count(), 1), count(1)
     inlinks.read(graph, canonicalizer, lambda: show(min(next(done) / steps, 1), "reading links"))
     canonicals, translations = _contradictions(connection, canonicalizer, redirects.ends, most)
@@ -155,8 +159,14 @@ def find_faults(
     )
     if unknown and connection.execute(_ANY_TITLE).fetchone() is None:
         unknown += tuple(name for name in FAULTS if name.endswith(("titles", "descriptions")))
+    for name, asked in _ASKED.items():
+        if connection.execute(f"SELECT 1 FROM {asked} LIMIT 1").fetchone() is None:
+            unknown += (name,)
+    lost = lost_fragments(graph, canonicalizer, failed, redirects.ends)
     found = (
         _broken(failed, redirects, inlinks, most),
+        _fragments(lost, most),
+        _external(dead, inlinks, most),
         *_of_redirects(redirects, failed, inlinks, most),
         canonicals,
         translations,
@@ -184,13 +194,31 @@ def _broken(
             continue  # a circle
         links, pages = 0, list[FaultPage]()
         for way in (key, *by_redirect.get(key, ())):
-            sources = inlinks.of(way)
-            links += sources.count
-            pages += map(_page, sources.examples)
+            number, examples = inlinks.of(way)
+            links += number
+            pages += examples
         if not links and lost.named_by is not None:
             links, pages = 1, [FaultPage(lost.named_by)]  # a sitemap, or a picture of the page
         if links:
             findings.add(FaultExample(lost.url, lost.reason, links, tuple(pages[:MOST_PAGES])))
+    return findings.fault()
+
+
+def _fragments(lost: Iterable[PageLink], most: int) -> Fault:
+    findings = FaultExamples("fragments", most, largest_first=True)
+    sources: dict[str, list[FaultPage]] = {}
+    for link in lost:
+        sources.setdefault(link.target, []).append(FaultPage(link.source))
+    for url, pages in sources.items():
+        findings.add(FaultExample(url, "", len(pages), tuple(pages[:MOST_PAGES])))
+    return findings.fault()
+
+
+def _external(dead: dict[bytes, tuple[str, str]], inlinks: Inlinks, most: int) -> Fault:
+    findings = FaultExamples("external_links", most, largest_first=True)
+    for key, (url, why) in dead.items():
+        if inlinks.of(key)[0]:
+            findings.add(FaultExample(url, why, *inlinks.of(key)))
     return findings.fault()
 
 
@@ -207,21 +235,12 @@ def _of_redirects(
         hops, end = redirects.hops[key], redirects.ends.get(key)
         said = "".join(f" -> {hop or 'an unknown URL'}" for hop in hops).lstrip()
         if end is None:
-            circles.add(_example(url, f"leads to {hops[0]}", inlinks, key))
+            circles.add(FaultExample(url, f"leads to {hops[0]}", *inlinks.of(key)))
         elif len(hops) > 1:
-            chains.add(_example(url, said, inlinks, key))
-        elif end not in failed and inlinks.of(key).count:
-            linked.add(_example(url, said, inlinks, key))
+            chains.add(FaultExample(url, said, *inlinks.of(key)))
+        elif end not in failed and inlinks.of(key)[0]:
+            linked.add(FaultExample(url, said, *inlinks.of(key)))
     return circles.fault(), chains.fault(), linked.fault()
-
-
-def _example(url: str, detail: str, inlinks: Inlinks, key: bytes) -> FaultExample:
-    sources = inlinks.of(key)
-    return FaultExample(url, detail, sources.count, tuple(map(_page, sources.examples)))
-
-
-def _page(source: LinkSource) -> FaultPage:
-    return FaultPage(source.url, source.text)
 
 
 def _orphans(connection: sqlite3.Connection, inlinks: Inlinks, most: int) -> Fault:
@@ -344,16 +363,16 @@ class _Known:
     def against_canonical(self, page: _Page) -> str | None:
         """Return what is wrong with the canonical URL of a page; None: nothing that is known."""
         declared = page.declared_url
-        key = self._key(declared)
-        if declared is None or key is None or key == page.key:
+        key = key_of(self._canonicalizer, declared)
+        if not key or key == page.key:
             return None
         if (wrong := self._is_no_page(key)) is not None:
             return f"names {declared}, which {wrong}"
         named = self._page(key)
         if named is None:
             return None
-        further = self._key(named.declared_url)
-        if further not in {None, named.key}:
+        further = key_of(self._canonicalizer, named.declared_url)
+        if further not in {b"", named.key}:
             return f"names {declared}, which names {named.declared_url}"
         if named.kept not in {page.kept, page.resembles} and page.kept != named.resembles:
             return f"names {declared}, whose text is another one"
@@ -363,19 +382,24 @@ class _Known:
         """Yield what is wrong with each translation of a page."""
         alternates = alternates_of(page.metadata)
         languages = Counter(
-            language for language, _ in {(one.lower(), self._key(url)) for one, url in alternates}
+            language
+            for language, _ in {
+                (one.lower(), key_of(self._canonicalizer, url)) for one, url in alternates
+            }
         )
         for language, times in languages.items():
             if times > 1:
                 yield f"names {times} URLs for {language}"
         for language, url in alternates:
-            key = self._key(url)
-            if key is None or key == page.key:
+            key = key_of(self._canonicalizer, url)
+            if not key or key == page.key:
                 continue
             if (wrong := self._is_no_page(key)) is not None:
                 yield f"names {url} for {language}, which {wrong}"
             elif (named := self._page(key)) is not None:
-                back = {self._key(one) for _, one in alternates_of(named.metadata)}
+                back = {
+                    key_of(self._canonicalizer, one) for _, one in alternates_of(named.metadata)
+                }
                 if page.key not in back:
                     yield f"names {url} for {language}, which does not name it back"
 
@@ -392,9 +416,3 @@ class _Known:
     def _page(self, key: bytes) -> _Page | None:
         row = self._connection.execute(_NAMED, (key,)).fetchone()
         return None if row is None or row["verdict"] not in OF_TEXTS else _Page(*row[:7])
-
-    def _key(self, url: str | None) -> bytes | None:
-        try:
-            return None if url is None else self._canonicalizer.key(url)
-        except MalformedUrl:
-            return None

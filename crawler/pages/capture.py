@@ -420,7 +420,12 @@ class Archivist:
     def _store_links(self, page: PageContext) -> None:
         fetched, reading = page.fetched, page.reading
         if self.keep_links and reading.is_page and fetched.cut is None:
-            self.links.put(fetched.key, reading.links, nofollow=page.says("nofollow"))
+            places = reading.places
+            if places is not None and (page.rendered or may_be_filled(fetched.body)):
+                places = (None, places[1])  # scripts may make further ones
+            self.links.put(
+                fetched.key, reading.links, nofollow=page.says("nofollow"), places=places
+            )
 
     def _unchanged(self, previous: PageRow, row: PageRow, page: PageContext) -> Captured:
         # A copy: other requests for the page may hold the row until this is stored.

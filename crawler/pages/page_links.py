@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from crawler.reading.reading import Places
     from crawler.storage.database import Database
     from crawler.urls.canonical import Known
 
@@ -31,9 +33,10 @@ At its usual level zstd looks back no farther.
 _RECENT_KEYS = 20_000
 
 _PUT = """
-INSERT INTO links (key, shared, urls) VALUES (?, ?, ?) ON CONFLICT (key)
-DO UPDATE SET shared = excluded.shared, urls = excluded.urls
-WHERE (links.shared, links.urls) IS NOT (excluded.shared, excluded.urls)
+INSERT INTO links (key, shared, urls, places) VALUES (?, ?, ?, ?) ON CONFLICT (key)
+DO UPDATE SET shared = excluded.shared, urls = excluded.urls, places = excluded.places
+WHERE (links.shared, links.urls, links.places)
+    IS NOT (excluded.shared, excluded.urls, excluded.places)
 """
 
 
@@ -93,6 +96,11 @@ def _stored_link(line: str) -> StoredLink:
     return StoredLink(url, line.startswith(_MARK), kind, text)
 
 
+def unpack_places(packed: bytes) -> Places:
+    """Return the places of a page, and the links to places."""
+    return tuple(json.loads(zstandard.decompress(packed)))
+
+
 class LinkStore:
     """The links of each page's newest capture, as they were on the page.
 
@@ -106,6 +114,8 @@ class LinkStore:
         known_as: Function that returns the key of a URL; recent results are cached.
     """
 
+    with_places = False  # whether the places of pages are stored, and the links to places
+
     def __init__(self, database: Database, known_as: Callable[[str], Known]) -> None:
         self._database = database
         self._known_as = lru_cache(_RECENT_KEYS)(known_as)
@@ -117,10 +127,13 @@ class LinkStore:
         if row is not None:
             self._shared = LinkPacker(row[0])
 
-    def put(self, key: bytes, links: Sequence[Link], *, nofollow: bool) -> None:
+    def put(
+        self, key: bytes, links: Sequence[Link], *, nofollow: bool, places: Places | None = None
+    ) -> None:
         packer = self._shared or self._plain
         packed = packer.pack(distinct_urls(links), nofollow=nofollow)
-        row = (self._shared is not None, packed)
+        said = json.dumps(places or (None, {})).encode() if self.with_places else None
+        row = (self._shared is not None, packed, said and zstandard.compress(said))
         self._database.write(_PUT, (key, *row))
         if self._shared is None:
             self._learn(links)
@@ -138,7 +151,8 @@ class LinkStore:
             self._met.clear()
 
     def __contains__(self, key: bytes) -> bool:
-        return self._database.value("SELECT 1 FROM links WHERE key = ?", (key,)) is not None
+        sql = "SELECT 1 FROM links WHERE key = ? AND (places IS NOT NULL OR NOT ?)"
+        return self._database.value(sql, (key, self.with_places)) is not None
 
     def get(self, key: bytes) -> tuple[tuple[Link, ...], bool] | None:
         """Return the links of a page and whether none may be followed, or None if none are stored.
@@ -162,14 +176,14 @@ _BATCH = 200
 """Read at most this many lists at once: a read that lasts keeps SQLite from shortening its log."""
 
 _LISTS = f"""
-SELECT links.id, links.key, pages.url, shared, urls FROM links
+SELECT links.id, links.key, pages.url, shared, urls, places FROM links
 JOIN pages ON pages.key = links.key AND pages.latest = 1
-WHERE links.id > ? AND NOT EXISTS (
+WHERE links.id > ? AND (places IS NOT NULL OR NOT ?) AND NOT EXISTS (
   SELECT 1 FROM known WHERE known.key = links.key AND outcome IN ({listed({GONE, MOVED})})
 )
 ORDER BY links.id LIMIT ?
 """
-_LIST = "SELECT shared, urls FROM links WHERE key = ?"
+_LIST = "SELECT shared, urls, places FROM links WHERE key = ?"
 
 
 class PageLink(NamedTuple):
@@ -198,12 +212,14 @@ class LinksOfPage(NamedTuple):
         url: Its URL, as requested.
         links: Its links, in the order of the page.
         nofollow: Whether it wants none of them followed.
+        places: Its places and the links to places; None where they were not asked for.
     """
 
     key: bytes
     url: str
     links: list[StoredLink]
     nofollow: bool
+    places: Places | None
 
 
 class LinkGraph:
@@ -220,26 +236,34 @@ class LinkGraph:
         self._connection = connection
         self._plain = LinkPacker()
         self._shared: LinkPacker | None = None
+        self.places_of = lru_cache(500)(self._places_of)
 
     def count(self) -> int:
         """Return how many pages have a list of links."""
         return int(self._connection.execute("SELECT count(*) FROM links").fetchone()[0])
 
-    def lists(self) -> Iterator[LinksOfPage]:
-        """Yield the links of each page.
+    def lists(self, *, with_places: bool = False) -> Iterator[LinksOfPage]:
+        """Yield the links of each page, or of those alone whose places were asked for.
 
         Complexity: O(links), in constant memory.
         """
         last = 0
-        while rows := self._connection.execute(_LISTS, (last, _BATCH)).fetchall():
+        while rows := self._connection.execute(_LISTS, (last, with_places, _BATCH)).fetchall():
             last = rows[-1][0]
-            for _, key, url, is_shared, packed in rows:
-                yield LinksOfPage(key, url, *self._packer(is_shared).unpack(packed))
+            for _, key, url, is_shared, packed, said in rows:
+                places = None if said is None else unpack_places(said)
+                yield LinksOfPage(key, url, *self._packer(is_shared).unpack(packed), places)
 
     def links_of(self, key: bytes) -> list[StoredLink]:
         """Return the links of a page; none where no list is stored."""
         row = self._connection.execute(_LIST, (key,)).fetchone()
         return [] if row is None else self._packer(row[0]).unpack(row[1])[0]
+
+    def _places_of(self, key: bytes) -> frozenset[str] | None:
+        """Return the names of the places of a page, None where they are not known."""
+        row = self._connection.execute(_LIST, (key,)).fetchone()
+        names = None if row is None or row[2] is None else unpack_places(row[2])[0]
+        return None if names is None else frozenset(names)
 
     def __iter__(self) -> Iterator[PageLink]:
         """Yield every link, page after page."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
-from itertools import chain
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from lxml.etree import XPath
 
 from crawler.reading.link_kinds import ANCHOR, NUMBERS, PAGES, RESOURCE
 from crawler.reading.reading import Link
@@ -15,9 +17,10 @@ from crawler.reading.url_joining import PlainJoiner
 from crawler.reading.value_addresses import ends_like_file
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Container, Iterator, Mapping
 
     from crawler.reading.page_elements import PageElements
+    from crawler.reading.reading import Places
     from crawler.urls.canonical import Canonicalizer
 
 # Browsers strip the first set from the ends of a URL and drop the second anywhere in it.
@@ -33,6 +36,8 @@ _NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
 # them is bounded too, by this many characters a link that may be taken, and a megabyte.
 MEAN_LENGTH = 256
 MIN_ROOM = 2**20
+_NAMES = XPath("//@id | //a/@name", smart_strings=False)
+_ROUTES = ("/", "!")  # fragments that scripts read
 _MAX_PLACES = 64
 _MAX_HELD = 16_384
 _MAX_HELD_CHARACTERS = 500
@@ -183,6 +188,25 @@ class LinkReader:
             links[key] = links[key]._replace(others=tuple(spellings))
         return PageLinks(list(links.values()), cut, malformed, too_long)
 
+    def places(self, page: PageElements, url: str, base: str, encoding: str) -> Places:
+        """Return the places of a page, and its links to places, but to those that it has itself."""
+        names, found = set(_NAMES(page.root)), dict[str, list[str]]()
+        start, own = self._start(base.partition("#")[0], encoding), url.partition("#")[0]
+        room = self._max_links * MEAN_LENGTH + MIN_ROOM
+        for written in islice(chain(page.followed, page.not_followed), self._max_links):
+            address, _, fragment = DROPPED.sub("", written.strip(ENDS)).partition("#")
+            name = fragment.partition(":~:")[0]
+            if name.lower() in {"", "top"} or name.startswith(_ROUTES) or room <= 0:
+                continue
+            try:
+                link = self._link(start, address)
+            except (ValueError, _TooLongError):
+                continue
+            if link is not None and not (link.url == own and is_place(name, names)):
+                found.setdefault(link.url, []).append(name)
+                room -= len(link.url)
+        return sorted(names), found
+
     def _start(self, base: str, encoding: str) -> _Start:
         joiner = PlainJoiner(base)
         held = self._held.of
@@ -248,6 +272,11 @@ class LinkReader:
 
     def _bare(self, address: str) -> str:
         return address if self._keep_fragments else address.partition("#")[0]
+
+
+def is_place(fragment: str, names: Container[str]) -> bool:
+    """Return whether a page has a place of that name, as browsers look for it."""
+    return fragment in names or unquote(fragment) in names
 
 
 def base_url(written: str | None, url: str) -> str:

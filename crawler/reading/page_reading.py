@@ -126,10 +126,13 @@ class PageReader:
             note_kind(more, address, kind)
         found = self._links.read(page, base, decoded.encoding, more)
         notes += (f"{found.malformed} malformed links",) if found.malformed else ()
-        secs = time.process_time() - started
-        return Parsed(
-            found.links, found.cut, metadata, decoded.encoding, None, notes, secs, found.too_long
+        parsed = Parsed(
+            found.links, found.cut, metadata, decoded.encoding, None, notes, 0, found.too_long
         )
+        if self._options.places:
+            places = self._links.places(page, job.url, base, decoded.encoding)
+            parsed = parsed._replace(places=places)
+        return parsed._replace(secs=time.process_time() - started)
 
     def _further(self, page: PageElements, utf8: bytes) -> tuple[dict[str, str], tuple[str, ...]]:
         """Return the references beside the anchors, and what kept them from being read."""

@@ -79,6 +79,7 @@ class ReadingOptions:
             and links.
         extractor: One of ``EXTRACTORS`` where nothing but texts is wanted: it finds the main text,
             and links, blocks and content to show are not made; None for a crawl.
+        places: Whether places within pages are collected, and the links to them.
     """
 
     workers: int = 0
@@ -95,6 +96,7 @@ class ReadingOptions:
     document_links: bool = True
     shows_lines: bool = False
     extractor: str | None = None
+    places: bool = False
 
     @property
     def size(self) -> int:

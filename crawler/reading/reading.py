@@ -71,6 +71,10 @@ class StoredLink(NamedTuple):
     text: str = ""
 
 
+Places = tuple[list[str] | None, dict[str, list[str]]]
+"""Names of the places within a page, None where its HTML does not tell; fragments by linked URL."""
+
+
 def distinct_urls(links: Iterable[Link]) -> list[tuple[str, bool, str, str]]:
     """Return the parts of a ``StoredLink`` for every URL of some links in all its spellings.
 
@@ -207,6 +211,7 @@ class Reading:
         name: What the page is called, packed, where the extract is its own.
         no_text: Code of the reason in ``not_html``.
         volatile: Slots of what was set aside in the visible text, and what stands there.
+        places: Places within the page, and those that it links to; None where they were not wanted.
     """
 
     url: str
@@ -228,6 +233,7 @@ class Reading:
     name: str | None = None
     no_text: NoText = NoText.OTHER_TYPE
     volatile: tuple[tuple[int, str], ...] = ()
+    places: Places | None = None
 
     @property
     def is_page(self) -> bool:
@@ -296,6 +302,7 @@ class Parsed(NamedTuple):
     secs: float
     links_too_long: int = 0
     volatile: tuple[tuple[int, str], ...] = ()
+    places: Places | None = None
     signs: WallSigns | None = None
 
 
@@ -338,6 +345,7 @@ def to_reading(
         visible_digest=parsed.visible_digest,
         signs=parsed.signs,
         volatile=parsed.volatile,
+        places=parsed.places,
         extract=extract,
         html_zstd=None if extracted is None else extracted.html_zstd,
         notes=parsed.notes if extracted is None else parsed.notes + extracted.notes,

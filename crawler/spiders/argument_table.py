@@ -102,6 +102,11 @@ SITE: Mapping[str, Argument] = {
         "KINDS",
         "kinds of links to follow beside the usual: +comment,-script, all or none (docs/links.md)",
     ),
+    "check_fragments": Argument(
+        "yes|no",
+        "have crawl-once links tell links to places that are not there, page#name (default no)",
+        _YES_NO,
+    ),
     **_SHARED,
     **_FETCHED,
 }

@@ -101,6 +101,7 @@ class SiteSpider(SitemapSpider):
     include: str | None = None
     exclude: str | None = None
     links: str = ""
+    check_fragments: str = "no"
     cookies: str = ""
 
     seeds: list[str]
@@ -154,6 +155,9 @@ class SiteSpider(SitemapSpider):
         rate = size_of(kwargs, "max_rate")
         spider.transfer_rate = None if rate is None else TransferRate(rate)
         spider.archivist.keep_links = True
+        if spider.check_fragments == "yes":
+            spider.archivist.links.with_places = True
+            spider.archivist.pool.change(places=True)
         spider.notes, spider.frontier = spider.job.visits.notes, spider.job.frontier
         for seed, target in spider.notes.moved_seeds().items():
             spider.within = moved_scope(spider.within, seed, target) or spider.within

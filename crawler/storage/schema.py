@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING, VariantState
 
-SCHEMA_VERSION = 27
+SCHEMA_VERSION = 28
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters
@@ -250,9 +250,16 @@ CREATE TABLE links (
     key    BLOB NOT NULL,           -- of the page
     shared INTEGER NOT NULL CHECK (shared IN (0, 1)), -- 1: packed with the dictionary
     urls   BLOB NOT NULL,           -- zstd; crawler/pages/page_links.py has the grammar
+    places BLOB,                    -- zstd, JSON: reading.Places; NULL: they were not asked for
     checksum INTEGER                -- as in pages
 ) STRICT;
 CREATE UNIQUE INDEX links_key ON links (key);
+
+CREATE TABLE external_links (       -- to other sites, that crawl-once links asked
+    url      TEXT PRIMARY KEY,
+    asked_at REAL NOT NULL,         -- seconds since 1970
+    reason   TEXT NOT NULL          -- why it is dead, in words; empty: it is not
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE link_dictionary (
     id   INTEGER PRIMARY KEY,       -- 1

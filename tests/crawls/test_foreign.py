@@ -158,7 +158,8 @@ def test_items_without_a_url_are_told(
         "the fields url (NEARDUP_URL_FIELDS), and the first item has link, html" in done.stderr
     ) == (count > 0)
     found = json.loads(scrapy("links", str(tmp_path / "job"), "--json").stdout)
-    assert found["unknown"] == ["broken_links", "redirected_links", "orphans"]
+    unasked = ["fragments", "external_links"]
+    assert found["unknown"] == ["broken_links", "redirected_links", "orphans", *unasked]
     assert not {*found["unknown"]} & {*found["faults"]}
     assert report(tmp_path / "job")["failed"] is None, "its 404 is not seen"
     said = scrapy("report", str(tmp_path / "job")).stdout

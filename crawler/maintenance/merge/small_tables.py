@@ -68,7 +68,7 @@ INSERT INTO name_slots VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (host, slot) DO UPD
 """
 
 _DICTIONARY = "SELECT urls FROM link_dictionary"
-_LINKS = "SELECT key, shared, urls FROM links"
+_LINKS = "SELECT key, shared, urls, places FROM links"
 _OF_NEWEST = """
 SELECT 1 FROM scratch.captures AS one
 LEFT JOIN scratch.captures AS first ON first.id = one.same_as
@@ -204,7 +204,7 @@ def merge_links(
         own = None if row is None else row[0]
         of = partial(parted.key, source.number)
         rows = _packed(database, source, own, shared, of, watch)
-        sql = "INSERT OR IGNORE INTO links (key, shared, urls) VALUES (?, ?, ?)"
+        sql = "INSERT OR IGNORE INTO links (key, shared, urls, places) VALUES (?, ?, ?, ?)"
         database.write_many(sql, rows)
         database.commit()
 
@@ -216,18 +216,18 @@ def _packed(
     shared: bytes | None,
     of: Callable[[bytes], bytes],
     watch: CheckWatch,
-) -> Iterator[tuple[bytes, int, bytes]]:
+) -> Iterator[tuple[bytes, int, bytes, bytes | None]]:
     old, new = LinkPacker(own or b""), LinkPacker(shared or b"")
-    for old_key, is_shared, urls in source.connection.execute(_LINKS):
+    for old_key, is_shared, urls, places in source.connection.execute(_LINKS):
         watch.advance()
         key = of(old_key)
         if database.read(_OF_NEWEST, (key, source.number)).fetchone() is None:
             continue
         if is_shared and own != shared:
             links, nofollow = old.unpack(urls)
-            yield key, 1, new.pack(links, nofollow=nofollow)
+            yield key, 1, new.pack(links, nofollow=nofollow), places
         else:
-            yield key, is_shared, urls
+            yield key, is_shared, urls, places
 
 
 def merge_known(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.request_records import MalformedRequestError, decode_parts
+from crawler.maintenance.broken_links import key_of
 from crawler.maintenance.verify.finding import NoWatch, Rule, Stage, encoded_request
 from crawler.storage import meta_names
 from crawler.storage.states import (
@@ -23,7 +24,6 @@ from crawler.url_rules.admission import note_pending
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.rule_store import RuleStore
 from crawler.url_rules.traps import CLOSED
-from crawler.urls.canonical import MalformedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -224,10 +224,7 @@ def _key(canonicalizer: Canonicalizer, url: str, encoded: bytes) -> bytes | None
         return None
     if parts.get("body") or parts.get("dont_filter"):
         return None
-    try:
-        return canonicalizer.key(url)
-    except MalformedUrl:
-        return None
+    return key_of(canonicalizer, url) or None
 
 
 def _parts(encoded: bytes) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ import zstandard
 from crawler.maintenance.verify.column_checks import NEWEST_VISIT, find_strange_values
 from crawler.maintenance.verify.finding import Rule, Stage, writing
 from crawler.pages.boilerplate import held_counts
-from crawler.pages.page_links import LinkPacker
+from crawler.pages.page_links import LinkPacker, unpack_places
 from crawler.pages.verdicts import MOVED, WITHOUT_PAGE, listed
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.reading import StoredLink
@@ -154,11 +154,13 @@ def _unreadable_links(read: Callable[[str], sqlite3.Cursor]) -> Iterator[int]:
     dictionary = read("SELECT urls FROM link_dictionary WHERE typeof(urls) = 'blob'").fetchone()
     plain = LinkPacker()
     shared = None if dictionary is None else LinkPacker(dictionary[0])
-    sql = "SELECT id, shared, urls, key IN (SELECT key FROM pages) FROM links"
-    for number, is_shared, packed, is_of_page in read(sql):
+    sql = "SELECT id, shared, urls, places, key IN (SELECT key FROM pages) FROM links"
+    for number, is_shared, packed, places, is_of_page in read(sql):
         packer = shared if is_shared else plain
         try:
             links = [StoredLink("", False)] if packer is None else packer.unpack(packed)[0]
+            if places is not None:
+                unpack_places(places)
         except (zstandard.ZstdError, ValueError, TypeError):
             yield number
         else:

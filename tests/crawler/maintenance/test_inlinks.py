@@ -108,10 +108,10 @@ def test_counts_are_those_of_somebody_who_follows_each_link(
             for source, targets in lists.items()
             if source != number and (number, ANCHOR) in targets
         ]
-        found = inlinks.of(key(number))
-        assert found.count == len(sources)
-        assert [one.url for one in found.examples] == [url(source) for source in sources[:3]]
-        assert all(one.text == f"to {number}" for one in found.examples)
+        count, examples = inlinks.of(key(number))
+        assert count == len(sources)
+        assert [one.url for one in examples] == [url(source) for source in sources[:3]]
+        assert all(one.text == f"to {number}" for one in examples)
     linked = inlinks.are_linked([key(number) for number in known])
     assert {number for number, is_linked in zip(known, linked, strict=True) if is_linked} == {
         number for number in known if number in reached

@@ -1,0 +1,113 @@
+"""Links to other sites are asked whether they are dead, where ``links`` is told to."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from lxml import html
+
+from tests.crawler.commands.in_process import run
+from tests.crawls.command import PROJECT, crawl, scrapy, start_scrapy
+from tests.sites.elsewhere import DEAD, PATHS, Elsewhere
+from tests.sites.graph import GraphSite
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+NOBODY = "http://127.0.0.3:9/"  # the port of nothing
+NO_HOST = "http://no-such-host.invalid/page"
+
+
+def test_links_to_other_sites_are_asked_once_each(tmp_path: Path) -> None:
+    with Elsewhere() as other:
+        out = [f"{other.origin}{path}" for path in PATHS] + [NOBODY, NO_HOST]
+        with GraphSite({"/": ["/a", *out], "/a": ["/", out[1], "/gone"]}) as site:
+            crawl(f"{site.origin}/", tmp_path)
+        assert not other.asked
+        before = run("links", str(tmp_path)).stdout
+        assert "crawl-once links with --check-external N" in before
+        # A part of them, then the rest.
+        first = scrapy("links", str(tmp_path), "--check-external", "3", "-s", "DOWNLOAD_DELAY=0")
+        assert "7 links to other sites not asked yet" in first.stderr
+        done = scrapy("links", str(tmp_path), "--check-external", "99", "--json")
+        assert done.returncode == 0, done.stderr
+        asked = other.asked.copy()
+        scrapy("links", str(tmp_path), "--check-external", "99")
+        assert other.asked == asked, "once each"
+    of_pages = [request for request in asked if request[1] not in {"/robots.txt", "/gone"}]
+    assert len(of_pages) == len(set(of_pages))
+    assert ("HEAD", "/secret") not in asked, "robots.txt forbids it"
+    assert {path for method, path in asked if method == "GET"} >= {"/no-head", "/no-head-gone"}
+    assert ("GET", "/alive") not in asked
+    assert other.most_at_once == 1
+    found = json.loads(done.stdout)["faults"]["external_links"]
+    said = {one["url"]: one["detail"] for one in found["examples"]}
+    dead = {f"{other.origin}{path}": why for path, why in DEAD.items()}
+    assert said == {**dead, NOBODY: "connection refused", NO_HOST: "no such host"}
+    (gone,) = (one for one in found["examples"] if one["url"] == out[1])
+    assert [page["url"] for page in gone["pages"]] == [f"{site.origin}/", f"{site.origin}/a"]
+    _are_everywhere(tmp_path, said)
+
+
+def _are_everywhere(jobdir: Path, dead: dict[str, str]) -> None:
+    """Check that text, table, page and exit status tell the same."""
+    assert run("links", str(jobdir), "--fail-on", "external_links").returncode == 1
+    shown = run("links", str(jobdir)).stdout
+    assert all(f"    {url}\n        {why}\n" in shown for url, why in dead.items())
+    table = jobdir / "links.csv"
+    assert run("links", str(jobdir), "-o", str(table)).returncode == 0
+    with table.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["broken"]]
+    assert {row["target"]: row["broken"] for row in rows if row["target"] in dead} == dead
+    page = jobdir / "report.html"
+    assert run("report", str(jobdir), "--html", str(page)).returncode == 0
+    section = html.parse(page).getroot().get_element_by_id("external_links").text_content()
+    assert all(url in section and why in section for url, why in dead.items())
+
+
+def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    with Elsewhere() as other:
+        out = [f"{other.origin}/page-{number}" for number in range(8)]
+        with GraphSite({"/": out}) as site:
+            crawl(f"{site.origin}/", tmp_path)
+        process = start_scrapy("links", str(tmp_path), "--check-external", "99")
+        wait_until(lambda: len(other.asked) > 4)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130, errors
+        assert "interrupted; the same command goes on" in errors
+        before = len(other.asked)
+        done = scrapy("links", str(tmp_path), "--check-external", "99", "--json")
+        assert before < len(other.asked)
+    heads = [path for method, path in other.asked if method == "HEAD"]
+    assert len(heads) <= len(out) + 1, "the one under way may be asked again"
+    assert json.loads(done.stdout)["faults"]["external_links"]["count"] == len(out)
+
+
+def test_a_public_page_leads_to_no_private_address(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from scrapy.utils.project import get_project_settings\n"
+        "from crawler.console.fetch import Links, ask\n"
+        "found = {}\n"
+        "links = {sys.argv[1]: 'http://example.org/'}\n"
+        "ask(Links, links, get_project_settings(), found.__setitem__)\n"
+        "print(found)\n"
+    )
+    with Elsewhere() as other:
+        url = f"{other.origin}/alive"
+        done = subprocess.run(
+            [sys.executable, "-c", program, url],
+            cwd=PROJECT, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert done.stdout.strip() == str({url: ""}), done.stderr
+    assert not other.asked
