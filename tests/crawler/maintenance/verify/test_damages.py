@@ -74,6 +74,7 @@ UNWITNESSED = {
     },
     "fixed_rules": {"host", "rule", "met", "tried", "agreed", "due_at", "reason"},
     "name_slots": {"host", "slot", "keys", "changed_visit", "visit", "is_fixed"},
+    "external_links": {"url", "asked_at", "reason"},
     "labels": {"first", "second", "first_url", "second_url", "labelled_at"},
 }
 """What stands in one place only: another value that a crawl might have written says nothing."""
@@ -134,6 +135,7 @@ def make_whole(folder: Path) -> None:
             write("INSERT INTO links (key, shared, urls, places) VALUES (?, ?, ?, ?)", row)
         sql = "SELECT DISTINCT text_digest FROM pages WHERE text IS NOT NULL LIMIT 2"
         pair = sorted(digest for (digest,) in write(sql))
+        write("INSERT INTO external_links VALUES ('http://other.example/', 1.0, 'HTTP 404')")
         write("INSERT INTO labels VALUES (?, ?, 'different', 'http://a/', 'http://b/', 1.0)", pair)
         write("UPDATE pages SET html = text WHERE url LIKE '%/other'")
         for statement in ABSENT:
