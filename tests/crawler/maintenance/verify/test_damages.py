@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import pytest
+import zstandard
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.column_checks import CONDITIONS, VALUES, find_strange_values
@@ -73,6 +74,7 @@ UNWITNESSED = {
     },
     "fixed_rules": {"host", "rule", "met", "tried", "agreed", "due_at", "reason"},
     "name_slots": {"host", "slot", "keys", "changed_visit", "visit", "is_fixed"},
+    "external_links": {"url", "asked_at", "reason"},
     "labels": {"first", "second", "first_url", "second_url", "labelled_at"},
 }
 """What stands in one place only: another value that a crawl might have written says nothing."""
@@ -129,10 +131,11 @@ def make_whole(folder: Path) -> None:
         write("INSERT INTO link_dictionary VALUES (1, ?)", (_DICTIONARY,))
         for number, packer in enumerate((LinkPacker(), LinkPacker(_DICTIONARY))):
             packed = packer.pack(_LINKS, nofollow=False)
-            row = (pages[number], number, packed)
-            write("INSERT INTO links (key, shared, urls) VALUES (?, ?, ?)", row)
+            row = (pages[number], number, packed, zstandard.compress(b'[["here"], {}]'))
+            write("INSERT INTO links (key, shared, urls, places) VALUES (?, ?, ?, ?)", row)
         sql = "SELECT DISTINCT text_digest FROM pages WHERE text IS NOT NULL LIMIT 2"
         pair = sorted(digest for (digest,) in write(sql))
+        write("INSERT INTO external_links VALUES ('http://other.example/', 1.0, 'HTTP 404')")
         write("INSERT INTO labels VALUES (?, ?, 'different', 'http://a/', 'http://b/', 1.0)", pair)
         write("UPDATE pages SET html = text WHERE url LIKE '%/other'")
         for statement in ABSENT:
@@ -350,6 +353,7 @@ ROWS: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing known of pages": (("DELETE FROM known",), "page-is-known"),
     "no dictionary of links": (("DELETE FROM link_dictionary",), "links-readable"),
     "a list of links that is none": (("UPDATE links SET urls = x'28b52ffd'",), "links-readable"),
+    "places that are none": (("UPDATE links SET places = x'28b52ffd'",), "links-readable"),
     "links of no page": (("UPDATE links SET key = zeroblob(16) WHERE id = 1",), "links-readable"),
     "a redirect of another URL": (
         ("UPDATE redirects SET url = 'http://a/'",),
