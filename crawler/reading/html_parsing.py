@@ -73,6 +73,9 @@ _CDATA = re.compile(
 _BREAKS = re.compile(rb"<p>(?:\s*<p>)+")
 _PARAGRAPHS = frozenset(name.encode() for name in BLOCKS)
 
+FLATTENED = "data-flattened"
+"""Attribute of the root of a page that was nested too deeply: most others are lost."""
+
 
 def parse(utf8: bytes, content_type: str | None = None) -> Element:
     """Return the root element of a page; an empty ``html`` element for a page without any.
@@ -95,6 +98,7 @@ def parse(utf8: bytes, content_type: str | None = None) -> Element:
         # "Excessive depth in document": the rest of the page is missing from the tree.
         # All text and all links stay of a page nested too deeply for libxml2 (2,048 elements).
         root = _parse(_BREAKS.sub(b"<p>", _TAG.sub(_flat_tag, utf8)))
+        root.set(FLATTENED, "yes")
     _empty_head(root)
     _read_noframes(root)
     if b"shadowroot" in utf8:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import codecs
 import re
-from itertools import chain, islice
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from lxml.etree import XPath
 
+from crawler.reading.html_parsing import FLATTENED
 from crawler.reading.link_kinds import ANCHOR, NUMBERS, PAGES, RESOURCE
 from crawler.reading.reading import Link
 from crawler.reading.url_joining import PlainJoiner
@@ -36,8 +37,10 @@ _NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
 # them is bounded too, by this many characters a link that may be taken, and a megabyte.
 MEAN_LENGTH = 256
 MIN_ROOM = 2**20
-_NAMES = XPath("//@id | //a/@name", smart_strings=False)
+_IDS = XPath("//@id", smart_strings=False)
+_NAMES = XPath("//a/@name", smart_strings=False)  # apart: a union takes the product of both
 _ROUTES = ("/", "!")  # fragments that scripts read
+_TOP = re.compile(r"(t|%[57]4)(o|%[46]f)(p|%[57]0)", re.IGNORECASE)
 _MAX_PLACES = 64
 _MAX_HELD = 16_384
 _MAX_HELD_CHARACTERS = 500
@@ -70,12 +73,14 @@ class PageLinks(NamedTuple):
         cut: Number of links beyond the limit, counted by their distinct text.
         malformed: Number of references that are no URL.
         too_long: Number of references that are longer than any URL that is requested.
+        targets: URL of each reference that was resolved, without its fragment.
     """
 
     links: list[Link]
     cut: int
     malformed: int
     too_long: int = 0
+    targets: Mapping[str, str] = _NO_MORE
 
 
 class _TooLongError(Exception):
@@ -149,6 +154,7 @@ class LinkReader:
         """
         links: dict[bytes, Link] = {}
         others: dict[bytes, dict[str, None]] = {}
+        targets: dict[str, str] = {}
         cut = malformed = too_long = 0
         start = self._start(base, encoding)
         of_site, of_folder = start.of_site, start.of_folder
@@ -170,6 +176,7 @@ class LinkReader:
             if link is None:
                 continue
             url, key = link.url, link.key
+            targets[address] = url
             first = links.get(key)
             if first is None:
                 links[key] = Link(url, key, nofollow, link.is_canonical, (), kind, text)
@@ -186,26 +193,28 @@ class LinkReader:
             room -= len(url)
         for key, spellings in others.items():
             links[key] = links[key]._replace(others=tuple(spellings))
-        return PageLinks(list(links.values()), cut, malformed, too_long)
+        return PageLinks(list(links.values()), cut, malformed, too_long, targets)
 
-    def places(self, page: PageElements, url: str, base: str, encoding: str) -> Places:
-        """Return the places of a page, and its links to places, but to those that it has itself."""
-        names, found = set(_NAMES(page.root)), dict[str, list[str]]()
-        start, own = self._start(base.partition("#")[0], encoding), url.partition("#")[0]
-        room = self._max_links * MEAN_LENGTH + MIN_ROOM
-        for written in islice(chain(page.followed, page.not_followed), self._max_links):
-            address, _, fragment = DROPPED.sub("", written.strip(ENDS)).partition("#")
+    def places(self, page: PageElements, url: str, targets: Mapping[str, str]) -> Places:
+        """Return the places of a page, and its links to places, but to those that it has itself.
+
+        Args:
+            page: Elements of the page.
+            url: URL of the page.
+            targets: Where its references lead, as ``read`` found; others are left out.
+        """
+        names = {*_IDS(page.root), *_NAMES(page.root)}
+        found, own = dict[str, dict[str, None]](), url.partition("#")[0]
+        for written in chain(page.followed, page.not_followed):
+            target = targets.get(self._bare(written), "").partition("#")[0]
+            fragment = DROPPED.sub("", written.strip(ENDS)).partition("#")[2]
             name = fragment.partition(":~:")[0]
-            if name.lower() in {"", "top"} or name.startswith(_ROUTES) or room <= 0:
+            if not (target and name) or name.startswith(_ROUTES) or _TOP.fullmatch(name):
                 continue
-            try:
-                link = self._link(start, address)
-            except (ValueError, _TooLongError):
-                continue
-            if link is not None and not (link.url == own and is_place(name, names)):
-                found.setdefault(link.url, []).append(name)
-                room -= len(link.url)
-        return sorted(names), found
+            if not (target == own and is_place(name, names)):
+                found.setdefault(target, {})[name] = None
+        known = None if page.root.get(FLATTENED) else sorted(names)
+        return known, {target: list(linked) for target, linked in found.items()}
 
     def _start(self, base: str, encoding: str) -> _Start:
         joiner = PlainJoiner(base)
@@ -275,8 +284,9 @@ class LinkReader:
 
 
 def is_place(fragment: str, names: Container[str]) -> bool:
-    """Return whether a page has a place of that name, as browsers look for it."""
-    return fragment in names or unquote(fragment) in names
+    """Return whether a page has a place of that name, as browsers and GitHub's script seek it."""
+    name = unquote(fragment)
+    return fragment in names or name in names or f"user-content-{name}" in names
 
 
 def base_url(written: str | None, url: str) -> str:

@@ -130,7 +130,7 @@ class PageReader:
             found.links, found.cut, metadata, decoded.encoding, None, notes, 0, found.too_long
         )
         if self._options.places:
-            places = self._links.places(page, job.url, base, decoded.encoding)
+            places = self._links.places(page, job.url, found.targets)
             parsed = parsed._replace(places=places)
         return parsed._replace(secs=time.process_time() - started)
 

@@ -234,3 +234,38 @@ def test_a_header_that_is_no_url_leads_nowhere(name: str) -> None:
     reader = PageReader(ReadingOptions(link_kinds=NAMES))
     task = ReadingTask("http://host.example/a//b/", page("<a href=x>x</a>"), headers=headers)
     assert [link.url for link in reader.parse(task).links] == ["http://host.example/a//b/x"]
+
+
+class TestPlaces:
+    """Places of a page, and its links to places."""
+
+    def places(self, body: str, url: str = URL) -> tuple[list[str] | None, dict[str, list[str]]]:
+        reader = PageReader(replace(OPTIONS, places=True))
+        found = reader.parse(ReadingTask(url, body.encode(), "text/html")).places
+        assert found is not None
+        return found
+
+    def test_they_take_no_second_look_at_the_links(self) -> None:
+        """A page of 99,000 anchors at a long URL took longer than a page may, and was lost."""
+        url = f"http://host.example/{'a/' * 4000}"
+        anchors = "".join(f"<a href='./#n{number}' id=n{number}>x</a>" for number in range(50_000))
+        body = anchors.encode()
+        plain, noted = (
+            PageReader(replace(OPTIONS, places=places)).parse(ReadingTask(url, body, "text/html"))
+            for places in (False, True)
+        )
+        assert noted.places is not None
+        assert (len(noted.places[0] or ()), noted.places[1]) == (50_000, {})
+        assert noted.secs < 5 * plain.secs + 1
+
+    def test_each_is_noted_once_and_the_top_is_everywhere(self) -> None:
+        links = ("x#nope", "http://host.example/a/x#nope", "x#%54op", "x#tOp", "x#", "x#a:~:text=b")
+        body = "".join(f"<a href='{link}'>x</a>" for link in links)
+        assert self.places(body) == ([], {"http://host.example/a/x": ["nope", "a"]})
+
+    def test_names_are_not_known_of_a_page_that_is_nested_too_deeply(self) -> None:
+        assert self.places("<b>" * 2600 + "<h2 id=there>x</h2>")[0] is None
+
+    def test_a_prefix_that_a_script_looks_for_is_no_part_of_the_name(self) -> None:
+        body = '<a href="#setup">x</a><a id="user-content-setup">y</a>'
+        assert self.places(body) == (["user-content-setup"], {})
