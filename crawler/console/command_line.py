@@ -37,6 +37,7 @@ _LAB_ERRORS = (
 _UNREADABLE = (
     ("sqlite3", "DatabaseError"),
     ("zstandard", "ZstdError"),
+    ("crawler.pages.page_links", "PlacesError"),
     ("crawler.reading.content.content_xml", "ContentError"),
 )
 """Errors about what is stored, by module and name."""

@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from crawler.pages.export import stored_urls
 from crawler.pages.page_links import LinkGraph, PageLink
@@ -15,6 +14,7 @@ from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE
 from crawler.reading.link_extraction import is_place
 from crawler.reading.link_kinds import ANCHOR
+from crawler.request_meta import host_in
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of
 from crawler.url_rules.variants import separate_keys
@@ -23,7 +23,7 @@ from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
 LARGEST = 20
 """Examples that a report holds at most."""
@@ -38,7 +38,8 @@ ORDER BY pages.id
 
 _READ_AT = "SELECT visit FROM known WHERE key = ?"
 _REDIRECTS = """
-SELECT redirects.key, redirects.url, target, coalesce(pages.url, requests.url, '') FROM redirects
+SELECT redirects.key, redirects.url, target, coalesce(pages.url, requests.url, ''), fragment
+FROM redirects
 LEFT JOIN pages ON pages.key = target AND pages.latest = 1
 LEFT JOIN requests ON requests.key = target
 ORDER BY redirects.url
@@ -47,7 +48,7 @@ ORDER BY redirects.url
 _MAX_HOPS = 100
 """Follow a chain of redirects no farther, since a site can make endless ones."""
 
-_ASKED = "SELECT url FROM external_links WHERE asked_at > ?"
+_DEAD = "SELECT url, reason, date(asked_at, 'unixepoch') FROM external_links WHERE reason != ''"
 _FRESH_SECS = 86_400
 
 _NOT_BROKEN = frozenset({Reason.FORBIDDEN, Reason.REDIRECTED_OUT})
@@ -159,38 +160,73 @@ def lost_fragments(
     graph: LinkGraph,
     canonicalizer: Canonicalizer,
     failed: Collection[bytes],
-    redirects: Mapping[bytes, bytes],
+    redirects: Redirects,
 ) -> Iterator[PageLink]:
     """Yield the links to places within pages that are not there.
 
-    Complexity: O(links to places, and the places of the pages that they lead to).
+    Complexity: O(links to places, and the places of the pages that they lead to); memory for the
+    links to places alone.
     """
-    for page in graph.lists(with_places=True):
-        for target, fragments in page.places[1].items() if page.places else ():
-            key = key_of(canonicalizer, target)
-            end = redirects.get(key, key)
-            names = None if end in failed else graph.places_of(end)
-            for fragment in fragments:
-                if names is not None and not is_place(fragment, names):
-                    yield PageLink(page.url, f"{target}#{fragment}", "", "", follow=True)
+
+    def linked() -> Iterator[tuple[str, str, bytes, list[str]]]:
+        for page in graph.lists(with_places=True):
+            for target, fragments in page.places[1].items() if page.places else ():
+                key = key_of(canonicalizer, target)
+                end = redirects.ends.get(key, key)
+                if end not in failed and key not in redirects.to_places:
+                    yield page.url, target, end, fragments
+
+    lost: dict[bytes, set[str]] = {}
+    for _, _, end, fragments in linked():
+        lost.setdefault(end, set()).update(fragments)
+    for end, wanted in lost.items():
+        names = graph.places_of(end)
+        found = wanted if names is None else {name for name in wanted if is_place(name, names)}
+        wanted.difference_update(found)
+    for source, target, end, fragments in linked():
+        for fragment in fragments:
+            if fragment in lost[end]:
+                yield PageLink(source, f"{target}#{fragment}", "", "", follow=True)
 
 
 def dead_links(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return why links to other sites are dead, by their URLs."""
-    return dict(connection.execute("SELECT url, reason FROM external_links WHERE reason != ''"))
+    """Return why and when links to other sites were dead, by their URLs.
+
+    Those to hosts that the crawl asked since are left out: it knows better.
+    """
+    rows = connection.execute(_DEAD).fetchall()
+    own = _own_hosts(connection) if rows else set()
+    return {url: f"{reason} on {day}" for url, reason, day in rows if _host(url) not in own}
 
 
 def unasked_links(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return links to hosts that the crawl did not ask, nor anyone today, with a page each."""
-    own = {urlsplit(url).hostname for url in stored_urls(connection)}
-    asked = {url for (url,) in connection.execute(_ASKED, (time.time() - _FRESH_SECS,))}
-    return {
+    """Return links to hosts that the crawl did not ask, nor anyone today, with a page each.
+
+    Those never asked come first, then those asked longest ago.
+    """
+    own = _own_hosts(connection)
+    asked = dict(connection.execute("SELECT url, asked_at FROM external_links"))
+    latest = time.time() - _FRESH_SECS
+    found = {
         link.target: link.source
         for link in LinkGraph(connection)
         if link.kind == ANCHOR
-        and link.target not in asked
-        and urlsplit(link.target).hostname not in own
+        and asked.get(link.target, 0) <= latest
+        and _host(link.target) not in own
     }
+    return dict(sorted(found.items(), key=lambda item: asked.get(item[0], 0)))
+
+
+def _own_hosts(connection: sqlite3.Connection) -> set[str]:
+    """Return the hosts that the crawl asked, and what stands for the host of no URL."""
+    return {"", *map(_host, stored_urls(connection))}
+
+
+def _host(url: str) -> str:
+    try:
+        return host_in(url)
+    except ValueError:
+        return ""
 
 
 def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
@@ -201,13 +237,13 @@ def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
 
     Complexity: O(links), and memory for the failed URLs and the redirects.
     """
-    failed, ends = failed_pages(connection), Redirects(connection).ends
+    failed, redirects = failed_pages(connection), Redirects(connection)
     canonicalizer = stored_canonicalizer(connection)
     met, dead = set[bytes](), dead_links(connection)
     graph = LinkGraph(connection)
     for link in graph:
         key = b"" if canonicalizer is None else key_of(canonicalizer, link.target)
-        lost = failed.get(ends.get(key, key))
+        lost = failed.get(redirects.ends.get(key, key))
         met.add(key if lost is not None else b"")
         why = dead.get(link.target, "") if lost is None else lost.reason
         yield {**link._asdict(), "broken": why}
@@ -216,7 +252,7 @@ def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
             link = PageLink(lost.named_by, lost.url, "", "", follow=True)
             yield {**link._asdict(), "broken": lost.reason}
     if canonicalizer is not None:
-        for link in lost_fragments(graph, canonicalizer, failed, ends):
+        for link in lost_fragments(graph, canonicalizer, failed, redirects):
             yield {**link._asdict(), "broken": "no place of that name"}
 
 
@@ -227,15 +263,20 @@ class Redirects:
         urls: URL of each that redirects, by its key.
         hops: URLs that each passes, by its key; the last one is where it ends.
         ends: Key of the end, by the key of what redirects; none where it leads in a circle.
+        to_places: Keys of those that lead to a place, which browsers show whatever the link says.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        self.to_places: set[bytes] = set()
         self.urls: dict[bytes, str] = {}
         self.hops: dict[bytes, list[str]] = {}
         self.ends: dict[bytes, bytes] = {}
         targets: dict[bytes, tuple[bytes, str]] = {}
-        for key, url, target, target_url in connection.execute(_REDIRECTS):
+        placed = set[bytes]()
+        for key, url, target, target_url, fragment in connection.execute(_REDIRECTS):
             self.urls[key] = url
+            if fragment:
+                placed.add(key)
             targets[key] = (target, target_url)
         for key in targets:
             hops, end, passed = list[str](), key, set[bytes]()
@@ -247,3 +288,5 @@ class Redirects:
             self.hops[key] = hops
             if end not in passed:
                 self.ends[key] = end
+            if passed & placed:
+                self.to_places.add(key)

@@ -162,7 +162,7 @@ def find_faults(
     for name, asked in _ASKED.items():
         if connection.execute(f"SELECT 1 FROM {asked} LIMIT 1").fetchone() is None:
             unknown += (name,)
-    lost = lost_fragments(graph, canonicalizer, failed, redirects.ends)
+    lost = lost_fragments(graph, canonicalizer, failed, redirects)
     found = (
         _broken(failed, redirects, inlinks, most),
         _fragments(lost, most),

@@ -96,9 +96,24 @@ def _stored_link(line: str) -> StoredLink:
     return StoredLink(url, line.startswith(_MARK), kind, text)
 
 
+class PlacesError(ValueError):
+    """What is stored is no list of places."""
+
+
 def unpack_places(packed: bytes) -> Places:
-    """Return the places of a page, and the links to places."""
-    return tuple(json.loads(zstandard.decompress(packed)))
+    """Return the places of a page, and the links to places.
+
+    Raises:
+        PlacesError: They are damaged.
+    """
+    try:
+        names, linked = json.loads(zstandard.decompress(packed))
+        lists = [names or [], *linked.values()]
+    except (ValueError, TypeError, AttributeError):
+        raise PlacesError("no places") from None
+    if not all(isinstance(one, list) and all(isinstance(x, str) for x in one) for one in lists):
+        raise PlacesError("no names of places")
+    return names, linked
 
 
 class LinkStore:
@@ -236,7 +251,6 @@ class LinkGraph:
         self._connection = connection
         self._plain = LinkPacker()
         self._shared: LinkPacker | None = None
-        self.places_of = lru_cache(500)(self._places_of)
 
     def count(self) -> int:
         """Return how many pages have a list of links."""
@@ -259,7 +273,7 @@ class LinkGraph:
         row = self._connection.execute(_LIST, (key,)).fetchone()
         return [] if row is None else self._packer(row[0]).unpack(row[1])[0]
 
-    def _places_of(self, key: bytes) -> frozenset[str] | None:
+    def places_of(self, key: bytes) -> frozenset[str] | None:
         """Return the names of the places of a page, None where they are not known."""
         row = self._connection.execute(_LIST, (key,)).fetchone()
         names = None if row is None or row[2] is None else unpack_places(row[2])[0]

@@ -97,6 +97,8 @@ class MirrorSpider(SiteSpider):
         super().check_arguments(arguments)
         if arguments.get("text") == "no" and cls.render_choice(arguments).mode != NO:
             raise ValueError("-a text=no reads no page, and -a render needs what is read of it")
+        if arguments.get("text") == "no" and arguments.get("check_fragments") == "yes":
+            raise ValueError("-a text=no reads no page, and -a check_fragments needs its places")
 
     @classmethod
     def render_choice(cls, arguments: Mapping[str, str]) -> RenderChoice:
