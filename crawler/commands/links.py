@@ -93,11 +93,9 @@ class LinksCommand(PlainCommand):
                 database.commit()
                 self.progress(next(done) / len(links), "asking other sites")
 
-            if links:
-                ask(Links, links, self.host.settings, note)
-        if next(done) <= len(links):
-            raise KeyboardInterrupt
-        if left := len(found) - len(links):
+            if links and not ask(Links, links, self.host.settings, note):
+                raise KeyboardInterrupt
+        if left := len(found) + 1 - next(done):
             self.progress.end()
             say(f"{many(left, 'link')} to other sites not asked yet", to_stderr=True)
 

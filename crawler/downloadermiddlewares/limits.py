@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotConfigured
 from scrapy.http import Response
+from scrapy.resolver import dnscache
 from scrapy.responsetypes import responsetypes
 
 from crawler.downloading.encodings import (
@@ -27,7 +28,7 @@ from crawler.job_registry import CrawlerComponent, job_of
 from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse
 from crawler.options import Options
 from crawler.pages.reasons import Reason
-from crawler.request_meta import host_in, led_by
+from crawler.request_meta import DOWNLOAD_SLOT, host_in, led_by
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
@@ -116,6 +117,18 @@ class ScopedRedirects(CrawlerComponent):
             raise OutOfScopeError("redirected out of the scope")
 
 
+def leave_slot(request: Request) -> None:
+    """Forget in which slot a request was downloaded, unless it chose one itself.
+
+    Scrapy notes the slot in ``meta``. Redirects copy that, and so do links of some spiders, to
+    another host, whose own pace would not count then. With ``CONCURRENT_REQUESTS_PER_IP`` its name
+    is the address of the host.
+    """
+    host = host_in(request.url)
+    if request.meta.get(DOWNLOAD_SLOT) in (host, dnscache.get(host, host)):
+        del request.meta[DOWNLOAD_SLOT]
+
+
 class ReadRedirects(CrawlerComponent):
     """Lets Scrapy read redirects as others do: HTTP 300, backslashes, an empty Location.
 
@@ -130,6 +143,7 @@ class ReadRedirects(CrawlerComponent):
         self._handled = frozenset(getattr(crawler.spider, "handle_httpstatus_list", ()))
 
     def process_response(self, request: Request, response: Response) -> Response:
+        leave_slot(request)
         location = response.headers.get(b"Location")
         if location is None or self._is_for_spider(request, response):
             return response

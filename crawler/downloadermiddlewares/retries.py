@@ -14,13 +14,13 @@ from scrapy.exceptions import (
     IgnoreRequest,
     StopDownload,
 )
-from scrapy.resolver import dnscache
 from twisted.python.failure import Failure
 
 from crawler.downloadermiddlewares.failures import explain_error
 from crawler.downloadermiddlewares.limits import (
     UnopenedBodyError,
     is_for_robots,
+    leave_slot,
     why_cut,
     why_unopened,
 )
@@ -29,7 +29,7 @@ from crawler.frontier.pauses import retry_after_secs
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.large_bodies import EndlessAnswerError
 from crawler.pages.reasons import in_words
-from crawler.request_meta import DONT_CACHE, DOWNLOAD_SLOT, RETRY_TIMES, WAITED, host_in, host_name
+from crawler.request_meta import DONT_CACHE, RETRY_TIMES, WAITED, host_in, host_name
 from crawler.resolver import unknown_names
 from crawler.scheduler import FrontierScheduler
 
@@ -132,7 +132,7 @@ class PatientRetry(RetryMiddleware):
             if is_for_robots(request):
                 return response
             return super().process_response(request, response)
-        _leave_slot(request)
+        leave_slot(request)
         if request not in self._sent:
             return response
         self._sent.discard(request)
@@ -151,7 +151,7 @@ class PatientRetry(RetryMiddleware):
         host = leased_host(self.crawler, request)
         if host is None:
             return None if is_for_robots(request) else super().process_exception(request, exception)
-        _leave_slot(request)
+        leave_slot(request)
         self._sent.discard(request)
         if isinstance(exception, HostRestsError | LimitReachedError):
             return self._later(request)
@@ -305,18 +305,6 @@ def returned(crawler: Crawler, response: Response) -> tuple[Request, ...]:
     scheduler: Any = crawler.engine.scheduler  # ours, which handed it out
     scheduler.ask_later(request)
     return ()
-
-
-def _leave_slot(request: Request) -> None:
-    """Forget in which slot a request was downloaded, unless it chose one itself.
-
-    Scrapy notes the slot in ``meta``. Redirects copy that, and so do links of some spiders, to
-    another host, whose own pace would not count then. With ``CONCURRENT_REQUESTS_PER_IP`` its name
-    is the address of the host.
-    """
-    host = host_in(request.url)
-    if request.meta.get(DOWNLOAD_SLOT) in (host, dnscache.get(host, host)):
-        del request.meta[DOWNLOAD_SLOT]
 
 
 def wanted_secs(response: Response) -> float | None:
