@@ -12,9 +12,9 @@ from setuptools import Extension, setup
 
 
 def has_compiler() -> bool:
-    """Whether there is a C compiler; on Windows setuptools finds its own."""
+    """Whether there is a C compiler; Windows and macOS say themselves where theirs is to be had."""
     named = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
-    return sys.platform == "win32" or shutil.which(shlex.split(named)[0]) is not None
+    return sys.platform in {"win32", "darwin"} or shutil.which(shlex.split(named)[0]) is not None
 
 
 def extensions() -> list[Extension]:
@@ -24,7 +24,7 @@ def extensions() -> list[Extension]:
         Extension(
             ".".join(source.with_suffix("").parts),
             [str(source)],
-            depends=[str(header) for header in Path("neardup").rglob("*.h")],
+            depends=["setup.py", *map(str, Path("neardup").rglob("*.h"))],
             include_dirs=["."],
             extra_compile_args=options,
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawler.pages.page_row import metadata_fields, times_named, to_unsigned
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import (
+    AWAY,
     AWAY_OUTCOME,
     DUPLICATES,
     EXACT_DUPLICATE,
@@ -145,7 +146,9 @@ SELECT pages.*, coalesce(kept.url, elsewhere.url) AS kept_url, other.url AS rese
        whole.url AS part_of_url, {AWAY_OUTCOME} AS away,
        (SELECT group_concat(copy.url, char(10)) FROM pages AS copy
         WHERE copy.duplicate_of = pages.id AND copy.latest = 1 AND copy.better_copy = 1
-          AND copy.verdict IN ({listed({EXACT_DUPLICATE, TEXT_DUPLICATE})})) AS better_urls
+          AND copy.verdict IN ({listed({EXACT_DUPLICATE, TEXT_DUPLICATE})})
+          AND NOT EXISTS (SELECT 1 FROM known WHERE known.key = copy.key
+                          AND outcome IN ({listed(AWAY)}))) AS better_urls
 FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
 LEFT JOIN pages AS other ON other.id = pages.resembles
 LEFT JOIN pages AS whole ON whole.id = pages.part_of
@@ -336,7 +339,8 @@ def comments_of(content: bytes | None) -> str | None:
     """Return the comments beside a stored content, a line for each block, or None without any."""
     if content is None or not decompress(content).startswith(b"<doc>"):
         return None
-    return "\n".join(unpack_content(content).getnext().itertext())
+    comments = unpack_content(content).getnext()
+    return None if comments is None else "\n".join(comments.itertext()) or None
 
 
 def iso_time(seconds: float) -> str:

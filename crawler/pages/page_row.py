@@ -301,7 +301,13 @@ def metadata_fields(packed: str | None, title: str | None, date: str | None) -> 
 
 
 def times_named(url: str, language: str | None) -> int:
-    """Return how many parts of a URL name a declared language: ``/en/a`` does ``en-GB`` once."""
-    tag = f"{language_tag(language)}-"
-    parts = re.split(r"[/.?&=]", url.lower().replace("_", "-"))
-    return sum(tag.startswith(f"{part}-") for part in parts)
+    """Return how many parts of a URL name a declared language: ``/en/a`` does ``en-GB`` once.
+
+    Names of arguments do not: ``?id=5`` is no Indonesian.
+    """
+    tag = language_tag(language)
+    if tag is None:
+        return 0
+    path, _, query = url.lower().replace("_", "-").partition("?")
+    values = (argument.partition("=")[2] for argument in re.split("[&;]", query))
+    return sum(f"{tag}-".startswith(f"{part}-") for part in (*re.split("[/.]", path), *values))

@@ -81,7 +81,11 @@ class LshTables:
     def restore(self, rows: StoredRows) -> None:
         """Hold rows that files kept, the arrays in one piece each."""
         for some in self._steps(len(rows.ids)):
-            self._loops.restore(rows.ids[some], rows.keys[some], rows.sketches[some])
+            # What lies in a file may begin anywhere; C reads numbers from their own places.
+            ids = np.require(rows.ids[some], requirements="A")
+            keys = np.require(rows.keys[some], requirements="A")
+            sketches = np.require(rows.sketches[some], requirements="A")
+            self._loops.restore(ids, keys, sketches)
         self.forget_fresh(len(self) - self.fresh_from)
 
     def stored_ids(self) -> Ids:

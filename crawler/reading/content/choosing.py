@@ -183,7 +183,8 @@ def _comment_texts(blocks: PageBlocks, features: PageFeatures, area: list[int]) 
     area = [at for at in area if at in named or blocks.linked[at] < len(blocks.texts[at])]
     titles = {at for at in area if features.comment_labels[at]}
     titles |= {at for at in area[:1] if features.headings[at]}
-    others = (at for at in area if at not in titles | named and features.sizes[at] > 1)
+    known = titles | named
+    others = (at for at in area if at not in known and features.sizes[at] > 1)
     if not (has_body or (named and any(others))):
         return []
     area = list(dropwhile(titles.__contains__, area))
