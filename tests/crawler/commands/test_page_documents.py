@@ -245,7 +245,7 @@ def test_a_second_export_changes_nothing(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "paths"),
     [
-        (["--language", "en"], {"/guide/", "/CON?a=1&b=*"}),
+        (["--language", "en"], {"/guide/", "/CON?a=1&b=*", "/guide"}),
         (["--language", "EN-gb"], {"/guide/"}),
         (["--type", "forum"], {"/CON?a=1&b=*"}),
         (["--min-words", "60"], {"/guide/index.html", "/CON?a=1&b=*"}),
