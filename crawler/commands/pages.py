@@ -52,7 +52,7 @@ class PagesCommand(PlainCommand):
             "--language",
             metavar="CODE",
             help="only pages that declare this language (html lang, meta, JSON-LD): en, which is "
-            "en-GB too, or pt-BR; their text is not looked at",
+            "en-GB too, or pt-BR; with the extra languages the text tells it where none is said",
         )
         parser.add_argument(
             "--min-words", metavar="N", help="only pages whose exported text has at least N words"

@@ -34,6 +34,8 @@ from crawler.storage.output_files import check_output
 from crawler.suggestions import did_you_mean
 from crawler.urls.parts import MalformedUrl
 from neardup.files.durable import replacing
+from neardup.installing import install_command
+from neardup.languages import TELLS_TEXTS
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -205,7 +207,11 @@ def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter, count:
     ):
         met = {} if wanted is None else choices_met(connection, column)
         if (unknown := met.pop(None, 0)) and column == "language":
-            say(f"{many(unknown, 'kept page')} without a declared language", to_stderr=True)
+            way = "told by their texts"
+            if not TELLS_TEXTS:
+                way = f"left out; their texts tell it after {install_command('languages')}"
+            said = f"{many(unknown, 'kept page')} without a declared language, {way}"
+            say(said, to_stderr=True)
         if wanted is not None and not count:
             values = ", ".join(f"{value} {met[value]:,}" for value in list(met)[:10])
             said = f"no page matches {option} {wanted}; {name} of kept pages: "

@@ -23,7 +23,7 @@ from crawler.reading.content.content_text import shown_text
 from crawler.reading.content.content_xml import decompress, unpack_content
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import split
-from neardup.languages import is_of_language
+from neardup.languages import declared_or_told, is_of_language
 
 if TYPE_CHECKING:
     import sqlite3
@@ -181,8 +181,10 @@ class PageFilter(NamedTuple):
         kept = self.verdict == KEPT_FILTER and row["text"] is not None
         if not kept and self.verdict not in {None, page["verdict"], row["verdict"]}:
             return False
-        if self.language and not is_of_language(row["language"], self.language):
-            return False
+        if self.language:
+            spoken = declared_or_told(row["language"], page["text"] or "")
+            if not is_of_language(spoken, self.language):
+                return False
         words = _count_words(page["text"] or "") if self.min_words else 0
         return words >= self.min_words
 

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from neardup.errors import InputError
-from neardup.languages import is_of_language, language_tag
+from neardup.languages import declared_or_told, is_of_language, language_tag
 from neardup.plurals import many
 
 WARC = "warc"
@@ -115,17 +115,19 @@ class InputOptions:
                     f'--language takes codes such as en, pt-BR or en,de; "{language}" is none'
                 )
 
-    def other_language(self, declared: str | None) -> str | None:
-        """Return the first of the declared languages where none is wanted, else None.
+    def other_language(self, declared: str | None, text: str) -> str | None:
+        """Return the first of the languages of a document where none is wanted, else None.
 
-        A document that declares none is of any language.
+        A document that declares none, and whose text tells none, is of any language.
 
         Args:
             declared: Languages with commas between them, or None.
+            text: Its text, which counts where it declares none.
         """
-        if not self.languages or declared is None:
+        if not self.languages:
             return None
-        tags = [tag for one in declared.split(",") if (tag := language_tag(one)) is not None]
+        spoken = declared_or_told(declared, text) or ""
+        tags = [tag for one in spoken.split(",") if (tag := language_tag(one)) is not None]
         if any(is_of_language(tag, wanted) for tag in tags for wanted in self.languages):
             return None
         # Of what is longer there may be as many as documents.

@@ -165,7 +165,7 @@ def read_part(part: InputPart, options: InputOptions) -> Iterator[WebPage | Left
         for found in _pages(part, options):
             other = None
             if isinstance(found, WebPage):
-                other = options.other_language(found.language)
+                other = options.other_language(found.language, found.text)
             yield found if other is None else LeftOut(f"in another language: {other}")
     except DAMAGE as error:
         yield LeftOut(f"{DAMAGED}: {str(error).splitlines()[0] if str(error) else 'it breaks off'}")

@@ -180,8 +180,8 @@ def add_input(parser: ArgumentParser) -> None:
         "--language",
         metavar="CODES",
         help="only documents that declare one of these languages, such as en,de (en is en-GB too), "
-        "or none: HTML as its lang says, WET as its records say, rows by --language-field; "
-        "their text is not looked at",
+        "or none: HTML as its lang says, WET as its records say, rows by --language-field; with "
+        "the extra languages the text tells it where they declare none",
     )
     add(
         "--extractor",

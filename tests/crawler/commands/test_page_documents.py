@@ -245,7 +245,7 @@ def test_a_second_export_changes_nothing(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "paths"),
     [
-        (["--language", "en"], {"/guide/", "/CON?a=1&b=*"}),
+        (["--language", "en"], {"/guide/", "/CON?a=1&b=*", "/guide"}),
         (["--language", "EN-gb"], {"/guide/"}),
         (["--type", "forum"], {"/CON?a=1&b=*"}),
         (["--min-words", "60"], {"/guide/index.html", "/CON?a=1&b=*"}),
@@ -344,3 +344,25 @@ def test_pages_that_declare_no_language_are_counted_where_one_is_chosen(
     said = f"{undeclared} kept page"
     assert said in run(*command, "--language", language).stderr
     assert "without a declared language" not in run(*command).stderr
+
+
+def test_pages_that_declare_no_language_are_chosen_by_their_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    english = "The keeper writes into the book when the lamp was lit and when the fog came in."
+    german = "Der Wärter schreibt in das Buch, wann die Lampe brannte und wann der Nebel kam."
+    with closing(Job(tmp_path / "job", OPTIONS)) as job:
+        job.begin_visit()
+        for path, text in (("/english", english), ("/deutsch", german), ("/404", "404")):
+            capture(job, path, f"<body><p>{text}</p></body>", None, None)
+    command = ("pages", str(tmp_path / "job"), "--language", "en", "-o", str(tmp_path / "a.jsonl"))
+    said = run(*command).stderr
+    assert "3 kept pages without a declared language, told by their texts" in said
+    told = table(tmp_path / "job", tmp_path, "--language", "en")
+    assert [(row["title"], row["language"]) for row in told] == [("/english", None)]
+    for module in ("neardup.languages", "crawler.console.page_export"):
+        monkeypatch.setattr(f"{module}.TELLS_TEXTS", False)
+    monkeypatch.setattr("crawler.console.page_export.install_command", "pip install {}".format)
+    hint = "left out; their texts tell it after pip install languages"
+    assert f"3 kept pages without a declared language, {hint}" in run(*command).stderr
+    assert not table(tmp_path / "job", tmp_path, "--language", "en")

@@ -60,6 +60,16 @@ def test_rows_of_other_languages_are_told_and_those_of_none_are_read(tmp_path: P
     ]
 
 
+def test_rows_that_declare_no_language_are_told_by_their_texts(tmp_path: Path) -> None:
+    german = "Der Wärter schreibt in das Buch, wann die Lampe brannte und wann der Nebel kam."
+    rows = "".join(json.dumps({"text": text}) + "\n" for text in (german, "404"))
+    (tmp_path / "a.jsonl").write_text(rows)
+    (part,) = parts_of(find_files(str(tmp_path / "a.jsonl")), 0)
+    for language, left_out in (("en", [LeftOut("in another language: de")]), ("de", [])):
+        found = read_part(part, InputOptions(languages=(language,)))
+        assert [one for one in found if isinstance(one, LeftOut)] == left_out
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [
