@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from crawler.pages.export import stored_urls
 from crawler.pages.page_links import LinkGraph, PageLink
@@ -14,7 +15,6 @@ from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE
 from crawler.reading.link_extraction import is_place
 from crawler.reading.link_kinds import ANCHOR
-from crawler.request_meta import host_in
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of
 from crawler.url_rules.variants import separate_keys
@@ -224,7 +224,7 @@ def _own_hosts(connection: sqlite3.Connection) -> set[str]:
 
 def _host(url: str) -> str:
     try:
-        return host_in(url)
+        return urlsplit(url).hostname or ""
     except ValueError:
         return ""
 
