@@ -33,7 +33,7 @@ FILE_ARGUMENTS = ("cookies", "rules")
 
 REMEMBERED = frozenset({
     "url", "scope", "max_rate", "hours", "max_depth", "allow", "deny", "include", "exclude",
-    "sitemaps", "links", "render", "screenshots", *FILE_ARGUMENTS,
+    "sitemaps", "links", "render", "screenshots", "check_fragments", *FILE_ARGUMENTS,
 })  # fmt: skip
 """Arguments that a visit takes from a directory; whatever else it names may be any option."""
 

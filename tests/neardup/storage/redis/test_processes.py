@@ -148,7 +148,7 @@ def test_killed_processes_lose_nothing_and_keep_nothing_twice(redis_url: str) ->
 
 
 def test_a_server_that_is_killed_full_and_slow_loses_nothing(own_redis: RedisServer) -> None:
-    clusters = 60
+    clusters = 200
     disturbances = [_kill, _fill, _kill, _pause, _kill]
 
     def disturb(workers: Workers) -> None:
