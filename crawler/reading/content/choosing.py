@@ -134,7 +134,8 @@ def commentary(blocks: PageBlocks, features: PageFeatures, chosen: Chosen, kind:
     Complexity: O(blocks + containers).
     """
     labels, homes, tags, found = features.comment_labels, blocks.homes, blocks.tags, list[str]()
-    if kind in _WITHOUT_COMMENTS or not (labels.any() or any(_COMMENT & own for own in blocks.own)):
+    is_told = labels.any() or any(_COMMENT & own for own in blocks.own)
+    if kind in _WITHOUT_COMMENTS or not homes or not is_told:
         return ""
     areas = _comment_areas(blocks, blocks.sizes_of(np.flatnonzero(chosen).tolist()))
     numbers = [areas[home] for home in homes]
