@@ -29,8 +29,7 @@ cdef:
     uint8_t MARK = scripts.MARK
     uint8_t FOLDED[128]
     uint8_t PACKED[128]
-
-cdef uint8_t SPACE = 0x20
+    uint8_t SPACE = 0x20
 
 for _character in map(chr, range(128)):
     # ASCII folded: small letters, and a space for each character that str.split() takes for one.

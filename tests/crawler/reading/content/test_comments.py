@@ -132,8 +132,8 @@ def test_what_only_speaks_of_comments_is_none(html: str) -> None:
 
 
 def test_comments_without_a_word_on_a_page_without_a_block_are_none() -> None:
-    for html in ("<div class=comments></div>", "<div class=comments><blockquote></blockquote></div>"):
-        assert content_of(html).comments == ""
+    for within in ("", "<blockquote></blockquote>"):
+        assert content_of(f"<div class=comments>{within}</div>").comments == ""
 
 
 def test_comments_are_stored_beside_the_content_that_stays_as_it_was() -> None:
