@@ -48,4 +48,8 @@ if not has_compiler():
     os.environ["LDSHARED"] = f"{zig} cc -shared"
     os.environ["AR"] = f"{zig} ar"
 
-setup(ext_modules=extensions(), setup_requires=required)
+setup(
+    ext_modules=extensions(),
+    setup_requires=required,
+    options={"build_ext": {"parallel": os.cpu_count()}},
+)
