@@ -265,7 +265,7 @@ class LinkGraph:
         while rows := self._connection.execute(_LISTS, (last, with_places, _BATCH)).fetchall():
             last = rows[-1][0]
             for _, key, url, is_shared, packed, said in rows:
-                places = None if said is None else unpack_places(said)
+                places = unpack_places(said) if said is not None and with_places else None
                 yield LinksOfPage(key, url, *self._packer(is_shared).unpack(packed), places)
 
     def links_of(self, key: bytes) -> list[StoredLink]:
