@@ -318,11 +318,8 @@ class PageRendering:
     def _may_be_shown(self, fetched: Fetched, reading: Reading) -> bool:
         """Return whether an answer is a whole page, with scripts unless its picture is wanted."""
         is_html = why_not_html(fetched.content_type, fetched.body) is None
-        if (
-            not (is_html and reading.is_page)
-            or fetched.cut is not None
-            or fetched.status != HTTPStatus.OK
-        ):
+        is_whole = fetched.cut is None and fetched.status == HTTPStatus.OK
+        if not (is_html and reading.is_page and is_whole):
             return False
         is_pictured = self._choice.screenshots and self._kinds is None
         return is_pictured or reading.is_app_shell or has_script(fetched.body)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 from itertools import count, islice
 from pathlib import Path
@@ -76,7 +75,7 @@ class LinksCommand(PlainCommand):
         from crawler.console.escaping import say
         from crawler.console.fetch import Links, ask
         from crawler.console.lab_options import whole
-        from crawler.maintenance.broken_links import unasked_links
+        from crawler.maintenance.broken_links import note_answer, unasked_links
         from crawler.storage.database import open_for_reading
         from crawler.url_rules.rule_store import stopped_database
 
@@ -88,9 +87,7 @@ class LinksCommand(PlainCommand):
         with stopped_database(folder) as database:
 
             def note(url: str, why: object) -> None:
-                row = (url, time.time(), why if isinstance(why, str) else "")
-                database.write("INSERT OR REPLACE INTO external_links VALUES (?, ?, ?)", row)
-                database.commit()
+                note_answer(database, url, str(why))
                 self.progress(next(done) / len(links), "asking other sites")
 
             if links and not ask(Links, links, self.host.settings, note):

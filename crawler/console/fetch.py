@@ -173,8 +173,8 @@ class Links(_Pages):
             by_host.setdefault(host_in(url), []).append(url)
         self._waiting = {host: iter(urls) for host, urls in by_host.items()}
         self._tired: set[str] = set()
-        for urls in by_host.values():
-            yield self._request(next(self._waiting[host_in(urls[0])]), "HEAD")
+        for waiting in self._waiting.values():
+            yield self._request(next(waiting), "HEAD")
 
     def _take(self, response: Response, asked: str) -> None:
         self._answered(asked, "")

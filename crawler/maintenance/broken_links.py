@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Iterator
 
+    from crawler.storage.database import Database
+
 LARGEST = 20
 """Examples that a report holds at most."""
 
@@ -215,6 +217,13 @@ def unasked_links(connection: sqlite3.Connection) -> dict[str, str]:
         and _host(link.target) not in own
     }
     return dict(sorted(found.items(), key=lambda item: asked.get(item[0], 0)))
+
+
+def note_answer(database: Database, url: str, why: str) -> None:
+    """Store that a link to another site was asked now, and why it is dead; nothing: it is not."""
+    row = (url, time.time(), why)
+    database.write("INSERT OR REPLACE INTO external_links VALUES (?, ?, ?)", row)
+    database.commit()
 
 
 def _own_hosts(connection: sqlite3.Connection) -> set[str]:

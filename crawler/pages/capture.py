@@ -393,9 +393,8 @@ class Archivist:
             self.elsewhere.take_home(row)
         if previous is not None and row.latest and previous.text is not None:
             self._supersede(previous)
-        outcome = self._judge.comparer.outcome(
-            previous, row, document, is_cut=fetched.cut is not None
-        )
+        is_cut = fetched.cut is not None
+        outcome = self._judge.comparer.outcome(previous, row, document, is_cut=is_cut)
         self.known.note(row.key, self.visit, outcome, row.fetched_at, fetched.referer)
         if row.latest:
             self._store_links(page)
@@ -423,9 +422,8 @@ class Archivist:
             places = reading.places
             if places is not None and (page.rendered or may_be_filled(fetched.body)):
                 places = (None, places[1])  # scripts may make further ones
-            self.links.put(
-                fetched.key, reading.links, nofollow=page.says("nofollow"), places=places
-            )
+            nofollow = page.says("nofollow")
+            self.links.put(fetched.key, reading.links, nofollow=nofollow, places=places)
 
     def _unchanged(self, previous: PageRow, row: PageRow, page: PageContext) -> Captured:
         # A copy: other requests for the page may hold the row until this is stored.

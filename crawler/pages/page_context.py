@@ -335,9 +335,8 @@ class PageContext:
         """Return a row with what is known of the page before it is judged."""
         fetched, reading = self.fetched, self.reading
         row = blank_row(number, fetched, visit)
-        if (
-            fetched.cut is None and self.rendered is None
-        ):  # they belong to the whole page, and to its bytes
+        # They belong to the whole page, and to its bytes.
+        if fetched.cut is None and self.rendered is None:
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
         row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]
         row.metadata, row.name = self._packed_metadata()
