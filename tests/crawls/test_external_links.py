@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,7 @@ from tests.crawler.commands.in_process import run
 from tests.crawls.command import PROJECT, crawl, scrapy, start_scrapy
 from tests.sites.elsewhere import DEAD, PATHS, Elsewhere
 from tests.sites.graph import GraphSite
+from tests.sites.serving import Response
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -37,13 +39,15 @@ def test_links_to_other_sites_are_asked_once_each(tmp_path: Path) -> None:
         assert "crawl-once links with --check-external N" in before
         # A part of them, then the rest.
         first = scrapy("links", str(tmp_path), "--check-external", "3", "-s", "DOWNLOAD_DELAY=0")
-        assert "7 links to other sites not asked yet" in first.stderr
+        assert "8 links to other sites not asked yet" in first.stderr
         done = scrapy("links", str(tmp_path), "--check-external", "99", "--json")
         assert done.returncode == 0, done.stderr
         asked = other.asked.copy()
         scrapy("links", str(tmp_path), "--check-external", "99")
         assert other.asked == asked, "once each"
-    of_pages = [request for request in asked if request[1] not in {"/robots.txt", "/gone"}]
+    # What a connection breaks off at is sent once more; a redirect leads to another.
+    others = {"/robots.txt", "/gone", "/drops-head"}
+    of_pages = [request for request in asked if request[1] not in others]
     assert len(of_pages) == len(set(of_pages))
     assert ("HEAD", "/secret") not in asked, "robots.txt forbids it"
     assert {path for method, path in asked if method == "GET"} >= {"/no-head", "/no-head-gone"}
@@ -92,6 +96,41 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path: P
     heads = [path for method, path in other.asked if method == "HEAD"]
     assert len(heads) <= len(out) + 1, "the one under way may be asked again"
     assert json.loads(done.stdout)["faults"]["external_links"]["count"] == len(out)
+
+
+def test_a_host_that_many_redirect_to_is_asked_one_thing_at_a_time(tmp_path: Path) -> None:
+    with Elsewhere() as other, ExitStack() as stack:
+        out = []
+        for number in range(6):
+            moved = Response(status=302, headers={"Location": f"{other.origin}/page-{number}"})
+            host = stack.enter_context(Elsewhere(f"127.0.0.{10 + number}", {"/a": moved}))
+            out.append(f"{host.origin}/a")
+        with GraphSite({"/": out}) as site:
+            crawl(f"{site.origin}/", tmp_path)
+        done = scrapy("links", str(tmp_path), "--check-external", "9", "-s", "DOWNLOAD_DELAY=0")
+    assert done.returncode == 0, done.stderr
+    assert {path for _, path in other.asked} == {"/robots.txt", *map("/page-{}".format, range(6))}
+    assert other.most_at_once == 1
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked"),
+    [
+        ({"/first": Response(status=429)}, ["/robots.txt", "/first"]),
+        ({"/first": Response(status=503, headers={"Retry-After": "9"})}, ["/robots.txt", "/first"]),
+        ({"/robots.txt": Response(status=503)}, ["/robots.txt"]),
+    ],
+)
+def test_a_host_that_wants_to_be_asked_less_is_asked_nothing_more_and_is_not_told(
+    tmp_path: Path, answers: dict[str, Response], asked: list[str]
+) -> None:
+    with Elsewhere(answers=answers) as other:
+        with GraphSite({"/": [f"{other.origin}/first", f"{other.origin}/second"]}) as site:
+            crawl(f"{site.origin}/", tmp_path)
+        done = scrapy("links", str(tmp_path), "--check-external", "9", "--json")
+    assert [path for _, path in other.asked] == asked
+    assert "1 link to other sites not asked yet" in done.stderr
+    assert json.loads(done.stdout)["faults"]["external_links"]["count"] == 0
 
 
 def test_a_public_page_leads_to_no_private_address(tmp_path: Path) -> None:

@@ -3,91 +3,73 @@
 from __future__ import annotations
 
 import time
-from http.server import BaseHTTPRequestHandler
-from threading import Lock, Thread
-from typing import Self
+from threading import Lock
+from typing import TYPE_CHECKING
 
-from tests.sites.serving import QuietServer
+from tests.sites.serving import NOT_FOUND, MadeSite, Response
 
-_STATUSES = {
-    "/robots.txt": 200, "/alive": 200, "/gone": 404, "/no-head": 405, "/no-head-gone": 501,
-    "/refuses": 403, "/moved": 301, "/secret": 404, "/large": 405,
-}  # fmt: skip
-_OF_GET = {"/no-head": 200, "/no-head-gone": 410, "/large": 200}
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-PATHS = [path for path in _STATUSES if path != "/robots.txt"]
+    from tests.sites.serving import Request
+
+_ROBOTS = Response(b"User-agent: *\nDisallow: /secret\n", content_type="text/plain")
+_HERE = Response(b"<p>Here</p>")
+_OF_HEAD: dict[str, Response | None] = {
+    "/robots.txt": _ROBOTS,
+    "/alive": Response(missing_bytes=2**40),
+    "/gone": NOT_FOUND,
+    "/no-head": Response(status=405),
+    "/no-head-gone": Response(status=501),
+    "/drops-head": None,
+    "/refuses": Response(status=403),
+    "/moved": Response(status=301, headers={"Location": "/gone"}),
+    "/secret": NOT_FOUND,
+    "/large": Response(status=405),
+}
+_OF_GET = {
+    "/no-head": _HERE,
+    "/no-head-gone": Response(status=410),
+    "/drops-head": _HERE,
+    "/large": Response(b"<p>Here</p>" * 50_000),
+}
+
+PATHS = [path for path in _OF_HEAD if path != "/robots.txt"]
 DEAD = {"/gone": "HTTP 404", "/moved": "HTTP 404", "/no-head-gone": "HTTP 410"}
 
 
-class Elsewhere:
-    """Serves on 127.0.0.2 while a ``with`` block lasts.
+class Elsewhere(MadeSite):
+    """Serves pages that are there, gone or odd; what it has not is not found.
+
+    Args:
+        address: IP address of the interface.
+        answers: Further answers, or others, by path.
 
     Attributes:
         asked: Methods and paths in the order of arrival.
         most_at_once: The largest number of requests that were under way together.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, address: str = "127.0.0.2", answers: Mapping[str, Response] | None = None
+    ) -> None:
+        super().__init__([address])
         self.asked: list[tuple[str, str]] = []
         self.most_at_once = 0
+        self._answers = _OF_HEAD | dict(answers or {})
         self._under_way = 0
         self._lock = Lock()
-        handler = type("BoundHandler", (_Handler,), {"site": self})
-        self._server = QuietServer(("127.0.0.2", 0), handler)
-        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
-        self.origin = f"http://127.0.0.2:{self._server.server_address[1]}"
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+    def respond(self, request: Request) -> Response | None:
+        self._note(1)
+        self.asked.append((request.method, request.target))
+        time.sleep(0.05)  # others may come meanwhile
+        self._note(-1)
+        if request.method == "GET" and request.target in _OF_GET:
+            return _OF_GET[request.target]
+        return self._answers.get(request.target, NOT_FOUND)
 
-    def __exit__(self, *exc: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def note(self, method: str, path: str, step: int) -> None:
-        """Note that a request came (1) or is answered (-1)."""
+    def _note(self, step: int) -> None:
         with self._lock:
-            if step > 0:
-                self.asked.append((method, path))
             self._under_way += step
             self.most_at_once = max(self.most_at_once, self._under_way)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 30
-    site: Elsewhere
-
-    def do_GET(self) -> None:
-        self._answer("GET")
-
-    def do_HEAD(self) -> None:
-        self._answer("HEAD")
-
-    def _answer(self, method: str) -> None:
-        path = self.path
-        self.site.note(method, path, 1)
-        time.sleep(0.05)
-        status = _STATUSES.get(path, 404)
-        if method == "GET":
-            status = _OF_GET.get(path, status)
-        body = b"User-agent: *\nDisallow: /secret\n" if path == "/robots.txt" else b"<p>Here</p>"
-        body = body * 50_000 if path == "/large" else body
-        self.send_response(status)
-        promised = 2**40 if (method, path) == ("HEAD", "/alive") else len(body)
-        self.send_header("Content-Length", str(promised))
-        self.send_header("Content-Type", "text/plain" if path == "/robots.txt" else "text/html")
-        if status == 301:
-            self.send_header("Location", "/gone")
-        self.end_headers()
-        self.site.note(method, path, -1)
-        try:
-            if method == "GET":
-                self.wfile.write(body)
-        except ConnectionError:
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""

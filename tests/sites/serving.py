@@ -20,7 +20,7 @@ OF_EVERY_HOST = frozenset({"/robots.txt", "/sitemap.xml", "/sitemap_index.xml", 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A GET request.
+    """A GET or HEAD request.
 
     Attributes:
         target: Path and query as they were sent, a whole URL where the site is a proxy.
@@ -31,6 +31,7 @@ class Request:
         cookie: The ``Cookie`` header, "" without one.
         referer: The ``Referer`` header, "" without one.
         etag: The ``If-None-Match`` header, "" without one.
+        method: ``GET`` or ``HEAD``.
     """
 
     target: str
@@ -41,6 +42,7 @@ class Request:
     cookie: str = ""
     referer: str = ""
     etag: str = ""
+    method: str = "GET"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
             cookie=self.headers.get("Cookie", ""),
             referer=self.headers.get("Referer", ""),
             etag=self.headers.get("If-None-Match", ""),
+            method=self.command,
         )
         response = self.site.respond(asked)
         if response is None:
@@ -134,10 +137,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Type", response.content_type)
             self.send_header("Content-Length", str(len(response.body) + response.missing_bytes))
             self.end_headers()
-            self.wfile.write(response.body)
+            if self.command != "HEAD":
+                self.wfile.write(response.body)
             self.close_connection = self.close_connection or bool(response.missing_bytes)
         except (TimeoutError, ConnectionError):
             self.close_connection = True
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Say nothing; sites keep their own records."""
