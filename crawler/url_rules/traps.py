@@ -53,9 +53,10 @@ PAGES_A_DEEPER_LINK = 20
 deeper URL. A calendar has 13 months at each depth where its pages lead to the next month and year.
 """
 
-MIN_WALLS = 40
+MIN_WALLS = 231
 """A cluster is closed after this many walls in a row, until one of its URLs gives a page.
 
+Where one URL in fifty does, so many find one in 99 of 100 cases (``validation.trials_of_all``).
 So is one with as many copies of one text that has the wording or the fields of a wall: there the
 last names of all paths may be the same, as of ``/reply?id=7``.
 """

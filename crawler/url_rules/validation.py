@@ -39,7 +39,6 @@ _MAX_FORMS = 200_000
 
 _FIRST = (b"", 0)
 
-
 ENOUGH = 118
 """Pages under two URLs each after which a rule without a counterexample is proved.
 
