@@ -42,8 +42,11 @@ NEARDUP_MARKDOWN = False
 NEARDUP_URL_FIELDS = ["url"]
 """Fields of foreign items that may hold the page's URL; the first one that is there counts."""
 
+NEARDUP_TITLE_FIELDS = ["title", "name"]
+"""Fields of foreign items that may hold the title; the first one that is there counts."""
+
 NEARDUP_TEXT_FIELDS = ["text"]
-"""Fields of foreign items that may hold the text to judge."""
+"""Fields of foreign items that hold the text to judge; of several their texts are one."""
 
 NEARDUP_HTML_FIELDS = ["html", "body"]
 """Fields of foreign items that may hold HTML, read for its text where there is no text field."""

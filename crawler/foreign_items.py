@@ -39,21 +39,19 @@ class Recognised:
     """The values of an item's fields that the settings name; None where there is none."""
 
     url: str | None
+    title: str
     text: Any
     html: Any
 
     @property
     def body(self) -> bytes:
-        """The text, or else the HTML, as bytes."""
-        value = self.html if self.text is None else self.text
-        if value is None:
-            return b""
-        return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+        """The text, which begins with the title, or else the HTML, as bytes."""
+        return _bytes(self.html if self.text is None else self.text)
 
     @property
     def digest(self) -> bytes:
-        """Digest of URL and body, equal for two items with the same content, such as copies."""
-        return xxhash.xxh3_128_digest((self.url or "").encode("utf-8", "replace") + self.body)
+        """Digest of all values, equal for two items with the same content, such as copies."""
+        return xxhash.xxh3_128_digest(_bytes(self.url) + self.body)
 
 
 class ForeignItems(SharedByComponents):
@@ -69,6 +67,7 @@ class ForeignItems(SharedByComponents):
         self._store = self._job.store
         self._crawler = weakref.ref(crawler)  # it is the key under which this is held
         self._url_fields = options.names("NEARDUP_URL_FIELDS")
+        self._title_fields = options.names("NEARDUP_TITLE_FIELDS")
         self._text_fields = options.names("NEARDUP_TEXT_FIELDS")
         self._html_fields = options.names("NEARDUP_HTML_FIELDS")
         self._claimed: OrderedDict[bytes, bytes] = OrderedDict()
@@ -100,7 +99,8 @@ class ForeignItems(SharedByComponents):
         if self._unchanged and self._job.visits.number > 1:
             logger.warning(
                 "%d of %d items are not passed on, since an earlier run on this JOBDIR passed them "
-                "and they have not changed; another JOBDIR, or none, begins anew",
+                "and their texts (NEARDUP_TEXT_FIELDS) have not changed; another JOBDIR, or none, "
+                "begins anew",
                 *(self._unchanged, self._judged),
             )
         if self._without_url:
@@ -160,11 +160,14 @@ class ForeignItems(SharedByComponents):
             return None
         adapter = ItemAdapter(item)
         url = _first(adapter, self._url_fields)
-        text = _first(adapter, self._text_fields)
+        title = str(_first(adapter, self._title_fields) or "")
+        texts = _values(adapter, self._text_fields)
+        # Of things that have names, equal texts are another's: a text begins with the name.
+        text = b"\n".join(map(_bytes, [title, *texts])).strip() if texts else None
         html = _first(adapter, self._html_fields)
         if url is None and text is None and html is None:
             return None
-        return Recognised(None if url is None else str(url), text, html)
+        return Recognised(None if url is None else str(url), title, text, html)
 
     async def _judge(
         self, recognised: Recognised, apart_from: frozenset[int] = frozenset()
@@ -174,7 +177,7 @@ class ForeignItems(SharedByComponents):
         if recognised.text is None and fetched.body:
             captured = await archivist.capture(fetched, obey_robots_meta=False)
         else:
-            reading = archivist.read_text(fetched.url, fetched.body)
+            reading = archivist.read_text(fetched.url, fetched.body, recognised.title)
             captured = await archivist.capture_read(fetched, reading)
         self._job.result.count(
             captured.verdict, captured.row.body_bytes, is_again=captured.is_again
@@ -218,5 +221,15 @@ class ForeignItems(SharedByComponents):
         return key
 
 
+def _values(adapter: ItemAdapter, names: tuple[str, ...]) -> list[Any]:
+    return [adapter[name] for name in names if adapter.get(name) is not None]
+
+
 def _first(adapter: ItemAdapter, names: tuple[str, ...]) -> Any:
-    return next((adapter[name] for name in names if adapter.get(name) is not None), None)
+    return next(iter(_values(adapter, names)), None)
+
+
+def _bytes(value: object) -> bytes:
+    if value is None:
+        return b""
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")

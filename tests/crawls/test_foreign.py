@@ -298,3 +298,28 @@ def test_garbage_collections_leave_out_what_the_start_made(
     (tmp_path / "strangers" / "spider.py").write_text(COLLECTED)
     (item,) = run(tmp_path, server.url)
     assert int(str(item["frozen"])) > 5 * int(str(item["all"]))
+
+
+def test_items_of_other_names_are_none_of_each_other_and_changes_are_passed_on(
+    server: DemoServer, tmp_path: Path
+) -> None:
+    settings = 'NEARDUP_TEXT_FIELDS = ["about", "price"]'
+    make_project(tmp_path, "about", "css('main').get()", settings)
+    spider = tmp_path / "strangers" / "spider.py"
+    spider.write_text(
+        spider.read_text().partition("        for request")[0]
+        + """
+        about = " ".join(f"word{n}" for n in range(90))
+        other = about.replace("word30", "other")
+        for n, (name, text) in enumerate(
+            [("One", about), ("Two", about), ("Two", about), ("One", other), ("Three", other)]
+        ):
+            url = f"{response.url}{n}"
+            yield {"url": url, "name": name, "about": text, "price": self.settings["PRICE"]}
+"""
+    )
+    job = ("-s", f"JOBDIR={tmp_path / 'job'}", "-s")
+    for price in ("PRICE=5", "PRICE=7"):
+        items = run(tmp_path, server.url, *job, price)
+        assert sorted(str(item["name"]) for item in items) == ["One", "Three", "Two"], price
+    assert run(tmp_path, server.url, *job, price) == []

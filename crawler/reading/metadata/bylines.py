@@ -39,7 +39,9 @@ _MAX_DAYS = 2
 _MAX_WORDS_BESIDE = 7
 """Take no date of a line with more other words: it is a sentence."""
 
-_LEFT_OUT = frozenset("button footer form nav noscript script select style svg template".split())
+_LEFT_OUT = frozenset(
+    "button footer form nav noscript pre script select style svg template".split()
+)
 _UNSEEN = frozenset("noscript script select style svg template".split())
 _ENDS = frozenset({"article", "body", "main"})
 _MARKS = ("class", "itemprop", "id")

@@ -113,6 +113,12 @@ def test_the_author_beside_a_heading_is_read(marks: str, author: str | None) -> 
         ),
         ("<p>Joined: <b>31 May 2024</b>", None, None),
         ("<p>Copyright 2024-05-31", None, None),
+        ("<p>The day:</p><pre>&gt;&gt;&gt; <b>print(day)</b>\n2024-05-01", None, None),
+        (
+            "<pre><b>1 May 2024</b><b>2 May 2024</b><b>3 May 2024</b></pre><p>31 May 2024",
+            "2024-05-31",
+            None,
+        ),
         ("<p>Nobody who was there will forget the storm of 31 May 2024.", None, None),
         ("<ul><li>1 May 2024<li>2 May 2024<li>3 May 2024</ul>", None, None),
     ],
