@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import xxhash
-from itemadapter import ItemAdapter
 from scrapy import signals
 
 from crawler.job_registry import SharedByComponents, job_of
@@ -20,6 +19,7 @@ from crawler.urls.canonical import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
+    from itemadapter import ItemAdapter
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
@@ -79,9 +79,6 @@ class ForeignItems(SharedByComponents):
 
     async def captured(self, item: Any) -> Captured | None:
         """Remove and return the verdict of an item, after obtaining it if needed."""
-        if not self._fields and ItemAdapter.is_item(item):
-            # Before its verdict is awaited: an item that needs none would overtake it.
-            self._fields = list(map(str, ItemAdapter(item).field_names()))[:MAX_FIELDS_NAMED]
         captured = await self._captured(item)
         self._judged += captured is not None
         self._without_url += captured is not None and not captured.row.url
@@ -156,9 +153,12 @@ class ForeignItems(SharedByComponents):
         return captured
 
     def _recognise(self, item: Any) -> Recognised | None:
+        from itemadapter import ItemAdapter  # noqa: PLC0415  # it imports pydantic
+
         if not ItemAdapter.is_item(item):
             return None
         adapter = ItemAdapter(item)
+        self._fields = self._fields or list(map(str, adapter.field_names()))[:MAX_FIELDS_NAMED]
         url = _first(adapter, self._url_fields)
         title = str(_first(adapter, self._title_fields) or "")
         texts = _values(adapter, self._text_fields)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.addon import FLEET, REPLACED
 from crawler.console.command_line import CommandError
 from crawler.console.crawl_run import SpiderRun, exit_status, standing
-from crawler.feeds.exporters import require_pyarrow
-from crawler.feeds.feed_targets import feeds_stdout
+from crawler.feeds.feed_targets import feeds_stdout, require_pyarrow
 from crawler.fleet.membership import name_of_folder
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report

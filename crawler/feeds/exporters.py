@@ -17,10 +17,9 @@ from scrapy.exporters import (
     XmlItemExporter,
 )
 
-from crawler.console.command_line import CommandError
+from crawler.feeds.feed_targets import require_pyarrow
 from crawler.items import PAGE_FIELDS
 from crawler.reading.content.content_xml import NOT_IN_XML
-from neardup.installing import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -64,18 +63,6 @@ def page_schema() -> Any:
 
 PARQUET_BATCH = 1_000
 """Rows of a parquet row group: bounded memory, whatever the crawl."""
-
-
-def require_pyarrow() -> None:
-    """Refuse early to write parquet without pyarrow.
-
-    Raises:
-        CommandError: pyarrow is not installed.
-    """
-    try:
-        import pyarrow.parquet  # noqa: F401, PLC0415
-    except ImportError:
-        raise CommandError(f"parquet needs pyarrow: {install_command('parquet')}") from None
 
 
 class ParquetItemExporter(BaseItemExporter):

@@ -14,6 +14,7 @@ from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, meta_of, open_for_reading
 from crawler.storage.errors import JobError
 from crawler.storage.output_files import check_output, check_writable
+from neardup.installing import install_command
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
 SPARES_OTHERS = "spares_others"
 """The option of a feed that replaces only a file that the crawl wrote."""
+
+
+def require_pyarrow() -> None:
+    """Refuse early to write parquet without pyarrow.
+
+    Raises:
+        JobError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow.parquet  # noqa: F401, PLC0415
+    except ImportError:
+        raise JobError(f"parquet needs pyarrow: {install_command('parquet')}") from None
 
 
 def check_feeds(settings: BaseSettings) -> None:
