@@ -99,6 +99,7 @@ _ANSWERS = {
 OF_OTHER = {
     "/410": Response(status=410),
     "/500": Response(status=500),
+    "/places": Response(b"<!DOCTYPE html><title>x</title><h2 id=there>x</h2>"),
     "/good.png": Response(_PNG, content_type="image/png"),
 }
 """Further answers of the other site."""
@@ -121,6 +122,8 @@ class OwnedSite(MadeSite):
         out += "".join(f'<a href="{written}">x</a> ' for written in sorted(MALFORMED))
         out += f'<iframe src="{other}/frame"></iframe><img src="{other}/good.png" alt=x>'
         out += f'<img src="{other}/lost.png" alt=x><a href="http://127.0.0.3:9/">x</a>'
+        # Of places on other sites nothing is said: scripts may make them.
+        out += f'<a href="{other}/places#lost">x</a> <a href="{other}/places#there">x</a>'
         self._bodies = _BODIES | {"/places": _BODIES["/places"] + links, "/elsewhere": out}
 
     def respond(self, request: Request) -> Response | None:
@@ -129,6 +132,9 @@ class OwnedSite(MadeSite):
             return _ANSWERS[path]
         if path in _REDIRECTS:
             return Response(status=301, headers={"Location": _REDIRECTS[path]})
+        if path == "/robots.txt":
+            named = f"Sitemap: {self.origin}/sitemap.xml\n"
+            return Response(named.encode(), content_type="text/plain")
         if path == "/sitemap.xml":
             mapped = ("/", "/a", "/in-sitemap-alone", "/in-sitemap", "/in-sitemap-2")
             urls = "".join(f"<url><loc>{self.origin}{at}</loc></url>" for at in mapped)
