@@ -230,10 +230,8 @@ def note_answer(database: Database, url: str, why: str) -> None:
 
 
 def _own_hosts(connection: sqlite3.Connection) -> set[str]:
-    """Return the hosts of kept pages, and what stands for the host of no URL.
-
-    A mirror may have pictures and styles alone of another host.
-    """
+    """Return the hosts of kept pages, and what stands for the host of no URL."""
+    # A mirror may have pictures and styles alone of another host.
     return {"", *map(_host, stored_urls(connection, kept_only=True))}
 
 

@@ -138,7 +138,7 @@ PAGES: Final = frozenset(kind.name for kind in KINDS if kind.in_crawls is _YES)
 """Kinds of links that lead to pages; those of the other kinds may lead nowhere."""
 
 WRITTEN: Final = frozenset({CANONICAL, VERSION, FORM, OPEN_FORM, EMBEDDED, CITATION, RESOURCE})
-"""Kinds of links that may lead to no page, but lead to something in every page without a fault."""
+"""Kinds of links by which a page names another in so many words: one that is gone is a fault."""
 
 DESCRIPTIONS: Final = frozenset({FEED, MANIFEST, SEARCH})
 """Kinds of links to files that name pages."""

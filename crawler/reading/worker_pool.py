@@ -62,6 +62,10 @@ class WorkerPool:
         return len(self._leased)
 
     @property
+    def busy_pids(self) -> tuple[int, ...]:
+        return tuple(sorted(worker.process.pid for worker in self._leased))
+
+    @property
     def pids(self) -> tuple[int, ...]:
         """The process ids of all workers; of one that is being started, that of its server."""
         return tuple(sorted(worker.process.pid for worker in self._workers))

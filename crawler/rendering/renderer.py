@@ -55,6 +55,7 @@ class Renderer:
         self._is_closed = self._is_ending = False
         self._failed_starts = 0
         self._rests_until, self._why_it_rests = 0.0, ""
+        self.browsers_started = 0
 
     async def render(self, page: PageToRender) -> RenderedPage:
         """Render a page within its time; a page that fails has a result with ``failed``.
@@ -145,6 +146,7 @@ class Renderer:
             if isinstance(error, RenderingError):
                 self._rest(str(error))
             raise
+        self.browsers_started += 1
         self._failed_starts = 0
         if self._watch is None:
             self._watch = asyncio.ensure_future(self._watch_pages())

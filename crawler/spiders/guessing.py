@@ -167,10 +167,7 @@ class GuessingSpider(ProbingSpider):
         self.note_guess(request.meta, request.url, is_page=False)
 
     def failed(self, failure: Failure) -> Iterator[Any]:
-        """Store a failure, unless it says that a guess leads to no page; follow its headers.
-
-        A page that is gone is stored where another one names it in so many words.
-        """
+        """Store a failure, unless it says that a guess leads to no page; follow its headers."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         if isinstance(failure.value, HttpError):
             yield from self._of_headers(failure.value.response)
