@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import closing
 from dataclasses import asdict
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _ENDINGS = (".html", ".htm")
 _MAX_EXAMPLES = 100  # of a fault, in the page
+_LINK = re.compile(r"https?://[^/]")  # a URL that a browser may follow from the page
 
 
 class ReportCommand(PlainCommand):
@@ -191,7 +193,7 @@ def html_report(
     counts = report_selection(connection, ALL)
     first = next(stored_urls(connection), "")
     environment = template_environment()
-    environment.filters |= {"number": "{:,}".format, "percent": _percent, "link": _link}
+    environment.filters |= {"number": "{:,}".format, "percent": _percent, "link": _LINK.match}
     return environment.get_template("report.html").render(
         site=urlsplit(first).netloc if first else folder,
         folder=folder,
@@ -213,11 +215,6 @@ def _percent(part: int, whole: int) -> str:
     if 0 < share < 0.01:
         return "< 1 %"
     return "> 99 %" if 0.99 < share < 1 else f"{share:.0%}".replace("%", " %")
-
-
-def _link(url: str) -> str:
-    """Return a URL that a browser may follow from a report, ``#`` for any other."""
-    return url if url.startswith(("http://", "https://")) else "#"
 
 
 def _day(moment: float | None) -> str:

@@ -14,7 +14,7 @@ from crawler.pages.page_row import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
 from crawler.pages.verdicts import FAILED, GONE
 from crawler.reading.link_extraction import is_place
-from crawler.reading.link_kinds import ANCHOR
+from crawler.reading.link_kinds import PAGES
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of
 from crawler.url_rules.variants import separate_keys
@@ -52,6 +52,9 @@ _MAX_HOPS = 100
 
 _DEAD = "SELECT url, reason, date(asked_at, 'unixepoch') FROM external_links WHERE reason != ''"
 _FRESH_SECS = 86_400
+
+NO_URL = "no URL"
+"""What is said of a link whose target is none."""
 
 _NOT_BROKEN = frozenset({Reason.FORBIDDEN, Reason.REDIRECTED_OUT})
 """Reasons for which the crawl does not look where a link leads."""
@@ -194,7 +197,7 @@ def lost_fragments(
 def dead_links(connection: sqlite3.Connection) -> dict[str, str]:
     """Return why and when links to other sites were dead, by their URLs.
 
-    Those to hosts that the crawl asked since are left out: it knows better.
+    Those to hosts of which the crawl has pages since are left out: it knows better.
     """
     rows = connection.execute(_DEAD).fetchall()
     own = _own_hosts(connection) if rows else set()
@@ -202,7 +205,7 @@ def dead_links(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def unasked_links(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return links to hosts that the crawl did not ask, nor anyone today, with a page each.
+    """Return links to hosts without a kept page that nobody asked today, with a page each.
 
     Those never asked come first, then those asked longest ago.
     """
@@ -212,7 +215,7 @@ def unasked_links(connection: sqlite3.Connection) -> dict[str, str]:
     found = {
         link.target: link.source
         for link in LinkGraph(connection)
-        if link.kind == ANCHOR
+        if link.kind in PAGES
         and asked.get(link.target, 0) <= latest
         and _host(link.target) not in own
     }
@@ -227,8 +230,9 @@ def note_answer(database: Database, url: str, why: str) -> None:
 
 
 def _own_hosts(connection: sqlite3.Connection) -> set[str]:
-    """Return the hosts that the crawl asked, and what stands for the host of no URL."""
-    return {"", *map(_host, stored_urls(connection))}
+    """Return the hosts of kept pages, and what stands for the host of no URL."""
+    # A mirror may have pictures and styles alone of another host.
+    return {"", *map(_host, stored_urls(connection, kept_only=True))}
 
 
 def _host(url: str) -> str:
@@ -254,7 +258,7 @@ def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         key = b"" if canonicalizer is None else key_of(canonicalizer, link.target)
         lost = failed.get(redirects.ends.get(key, key))
         met.add(key if lost is not None else b"")
-        why = dead.get(link.target, "") if lost is None else lost.reason
+        why = dead.get(link.target, "" if link.kind else NO_URL) if lost is None else lost.reason
         yield {**link._asdict(), "broken": why}
     for key, lost in failed.items():
         if key not in met and lost.named_by is not None:

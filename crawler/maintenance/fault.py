@@ -216,6 +216,9 @@ class Inlinks:
         connection: Connection from ``open_for_reading``.
         watched: Keys of URLs whose sources are collected.
         most: Collect at most this many sources of a URL.
+
+    Attributes:
+        malformed: Pages that link to what is no URL, by what they link to.
     """
 
     def __init__(
@@ -223,6 +226,7 @@ class Inlinks:
     ) -> None:
         self._connection = connection
         self._most = most
+        self.malformed: dict[str, list[FaultPage]] = {}
         self._known = _numbers(chain(watched, (key for (key,) in connection.execute(_KEYS))))
         self._known.sort()
         self._counts = np.zeros(len(self._known), dtype=np.int64)
@@ -246,6 +250,8 @@ class Inlinks:
         for page in graph.lists():
             met = {page.key}
             for url, _, kind, text in page.links:
+                if not kind:
+                    self.malformed.setdefault(url, []).append(FaultPage(page.url, text))
                 if kind not in PAGES:
                     continue
                 key = key_of(canonicalizer, url)

@@ -11,6 +11,7 @@ from itertools import count, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.maintenance.broken_links import (
+    NO_URL,
     BrokenLink,
     Redirects,
     dead_links,
@@ -26,7 +27,6 @@ from crawler.pages.page_row import alternates_of
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import (
     CONTAINED,
-    DUPLICATES,
     EXACT_DUPLICATE,
     IS_AWAY,
     KEPT,
@@ -50,10 +50,12 @@ MOST_PAGES = 10
 
 _BATCH = 1_000
 
+# A file that repeats another one is an exact duplicate too, and has no words.
+_IS_PAGE = f"""
+latest = 1 AND verdict IN ({listed(OF_TEXTS)}) AND words IS NOT NULL AND NOT {IS_AWAY}
+"""
 _LINKABLE = f"""
-SELECT id, key, url, title FROM pages
-WHERE id > ? AND latest = 1 AND depth > 0 AND verdict IN ({listed(OF_TEXTS)})
-AND NOT {IS_AWAY} ORDER BY id LIMIT ?
+SELECT id, key, url, title FROM pages WHERE id > ? AND depth > 0 AND {_IS_PAGE} ORDER BY id LIMIT ?
 """
 _IS_WRITTEN = f"""
 latest = 1 AND verdict IN ({listed(KEPT)}) AND (content_type IS NULL OR content_type LIKE '%html%')
@@ -77,8 +79,7 @@ _CLUSTERS = f"""
 SELECT kept.url, kept.title, times, said.url, said.title, said.verdict, said.similarity FROM (
   SELECT url, title, verdict, similarity, duplicate_of, count(*) OVER same AS times,
          row_number() OVER (same ORDER BY id) AS place
-  FROM pages WHERE latest = 1 AND duplicate_of IS NOT NULL AND verdict IN ({listed(DUPLICATES)})
-  AND NOT {IS_AWAY}
+  FROM pages WHERE duplicate_of IS NOT NULL AND {_IS_PAGE}
   WINDOW same AS (PARTITION BY duplicate_of)
 ) AS said JOIN pages AS kept ON kept.id = said.duplicate_of
 WHERE place <= {MOST_PAGES} ORDER BY times DESC, kept.id, place
@@ -146,14 +147,12 @@ def find_faults(
     redirects = Redirects(connection)
     graph = LinkGraph(connection)
     dead = {key_of(canonicalizer, url): (url, why) for url, why in dead_links(connection).items()}
+    dead = {key: said for key, said in dead.items() if key not in failed}
     inlinks = Inlinks(connection, {*failed, *redirects.urls, *dead}, MOST_PAGES)
     steps, done = max(graph.count(), 1), count(1)
     inlinks.read(graph, canonicalizer, lambda: show(min(next(done) / steps, 1), "reading links"))
     canonicals, translations = _contradictions(connection, canonicalizer, redirects.ends, most)
-    ((pages,),) = connection.execute(
-        f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({listed(OF_TEXTS)})"
-        f" AND NOT {IS_AWAY}"
-    )
+    ((pages,),) = connection.execute(f"SELECT count(*) FROM pages WHERE {_IS_PAGE}")
     unknown: tuple[str, ...] = (
         () if graph.count() else ("broken_links", "redirected_links", "orphans")
     )
@@ -201,6 +200,8 @@ def _broken(
             links, pages = 1, [FaultPage(lost.named_by)]  # a sitemap, or a picture of the page
         if links:
             findings.add(FaultExample(lost.url, lost.reason, links, tuple(pages[:MOST_PAGES])))
+    for written, of_it in inlinks.malformed.items():
+        findings.add(FaultExample(written, NO_URL, len(of_it), tuple(of_it[:MOST_PAGES])))
     return findings.fault()
 
 
@@ -285,9 +286,8 @@ def _likeness(title: str = "", verdict: str = "", similarity: float | None = Non
 _PAGES_AT_ONCE = 200
 _PAGES = f"""
 SELECT id, key, url, declared_url, metadata, duplicate_of, resembles FROM pages
-WHERE id > ? AND latest = 1 AND verdict IN ({listed(OF_TEXTS)})
-AND (declared_url IS NOT NULL OR instr(metadata, '"alternates":'))
-AND NOT {IS_AWAY} ORDER BY id LIMIT ?
+WHERE id > ? AND {_IS_PAGE}
+AND (declared_url IS NOT NULL OR instr(metadata, '"alternates":')) ORDER BY id LIMIT ?
 """
 _NAMED = f"""
 SELECT id, pages.key, url, declared_url, metadata, duplicate_of, resembles, verdict,

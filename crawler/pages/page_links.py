@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from crawler.reading.reading import Places
+    from crawler.reading.reading import Places, Reading
     from crawler.storage.database import Database
     from crawler.urls.canonical import Known
 
@@ -84,6 +84,8 @@ def _written(url: str, marked: bool, kind: str, text: str) -> str:  # a row
 def _stored_link(line: str) -> StoredLink:
     """Read a line: the signs of ``nofollow`` and of a kind, a URL, which begins with none, a text.
 
+    What is no URL has an empty kind.
+
     Raises:
         ValueError: It has another sign.
     """
@@ -91,7 +93,7 @@ def _stored_link(line: str) -> StoredLink:
     kind = ANCHOR
     if url.startswith(_KIND):
         kind, _, url = url.removeprefix(_KIND).partition(" ")
-        if kind not in NUMBERS:
+        if kind and kind not in NUMBERS:
             raise ValueError(f"no kind of links is called {kind!r}")
     return StoredLink(url, line.startswith(_MARK), kind, text)
 
@@ -142,16 +144,16 @@ class LinkStore:
         if row is not None:
             self._shared = LinkPacker(row[0])
 
-    def put(
-        self, key: bytes, links: Sequence[Link], *, nofollow: bool, places: Places | None = None
-    ) -> None:
+    def put(self, key: bytes, reading: Reading, *, nofollow: bool, places: Places | None) -> None:
         packer = self._shared or self._plain
-        packed = packer.pack(distinct_urls(links), nofollow=nofollow)
+        links = distinct_urls(reading.links)
+        links += [(written, False, "", text) for written, text in reading.malformed]
+        packed = packer.pack(links, nofollow=nofollow)
         said = json.dumps(places or (None, {})).encode() if self.with_places else None
         row = (self._shared is not None, packed, said and zstandard.compress(said))
         self._database.write(_PUT, (key, *row))
         if self._shared is None:
-            self._learn(links)
+            self._learn(reading.links)
 
     def _learn(self, links: Sequence[Link]) -> None:
         for link in links:
@@ -182,6 +184,8 @@ class LinkStore:
         found, nofollow = packer.unpack(row[1])
         links = []
         for url, marked, kind, text in found:
+            if not kind:
+                continue
             key, is_canonical = self._known_as(url)
             links.append(Link(url, key, marked, is_canonical, (), kind, text))
         return tuple(links), nofollow
@@ -207,7 +211,8 @@ class PageLink(NamedTuple):
     Attributes:
         source: The URL of the page, as requested.
         target: The URL that it links to, without what stands behind ``#``.
-        kind: The kind of the link, such as ``anchor`` (``crawler.reading.link_kinds``).
+        kind: The kind of the link, such as ``anchor`` (``crawler.reading.link_kinds``); empty where
+            the target is no URL.
         text: What the link shows, at most 100 characters; empty where it shows nothing.
         follow: Whether the page lets crawlers follow it: no ``nofollow`` speaks against that.
     """

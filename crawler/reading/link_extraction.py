@@ -32,7 +32,9 @@ _FETCHED = frozenset({"http:", "https:"})
 _HTTP = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _SLASHES = re.compile(r"\A(https?:)?/{3,}(?=[^/?#])", re.IGNORECASE)
 # urljoin would resolve the rest as a path of the page's own host.
-_NO_HOST = re.compile(r"https?://(?![^/?#])", re.IGNORECASE)
+_NO_HOST = re.compile(r"(https?:)?//(?![^/?#])", re.IGNORECASE)
+# Of what leads nowhere: a mail address without @, "htp://", and a URL without a host.
+_MISTYPED = re.compile(r"mailto:(?!.*(@|%40))[^?]|[htps]{2,7}://|//", re.IGNORECASE)
 # With a <base> of a kilobyte each of 100,000 short references becomes a long URL: the size of
 # them is bounded too, by this many characters a link that may be taken, and a megabyte.
 MEAN_LENGTH = 256
@@ -44,6 +46,7 @@ _TOP = re.compile(r"(t|%[57]4)(o|%[46]f)(p|%[57]0)", re.IGNORECASE)
 _MAX_PLACES = 64
 _MAX_HELD = 16_384
 _MAX_HELD_CHARACTERS = 500
+_MAX_MALFORMED = 20
 _NO_MORE: Mapping[str, str] = MappingProxyType({})
 REFERENCES = "percent-encoded references"
 """Name of the handling of characters of a query that the encoding of its page lacks."""
@@ -71,14 +74,14 @@ class PageLinks(NamedTuple):
         links: Links, distinct by key, each with all its spellings; one that the page marks
             ``nofollow`` in one place and not in another is not ``nofollow``.
         cut: Number of links beyond the limit, counted by their distinct text.
-        malformed: Number of references that are no URL.
+        malformed: References that are no URL, each with what it shows.
         too_long: Number of references that are longer than any URL that is requested.
         targets: URL of each reference that was resolved, without its fragment.
     """
 
     links: list[Link]
     cut: int
-    malformed: int
+    malformed: tuple[tuple[str, str], ...]
     too_long: int = 0
     targets: Mapping[str, str] = _NO_MORE
 
@@ -155,7 +158,8 @@ class LinkReader:
         links: dict[bytes, Link] = {}
         others: dict[bytes, dict[str, None]] = {}
         targets: dict[str, str] = {}
-        cut = malformed = too_long = 0
+        malformed: list[tuple[str, str]] = []
+        cut = too_long = 0
         start = self._start(base, encoding)
         of_site, of_folder = start.of_site, start.of_folder
         left, room = self._max_links, self._max_links * MEAN_LENGTH + MIN_ROOM
@@ -171,7 +175,9 @@ class LinkReader:
                 room -= len(base)  # it took the time of as many characters
                 continue
             except ValueError:
-                malformed += kind in PAGES
+                if kind in PAGES and len(malformed) < _MAX_MALFORMED:
+                    written = DROPPED.sub("", address.strip(ENDS))
+                    malformed.append((written[:_MAX_HELD_CHARACTERS], text))
                 continue
             if link is None:
                 continue
@@ -193,7 +199,7 @@ class LinkReader:
             room -= len(url)
         for key, spellings in others.items():
             links[key] = links[key]._replace(others=tuple(spellings))
-        return PageLinks(list(links.values()), cut, malformed, too_long, targets)
+        return PageLinks(list(links.values()), cut, tuple(malformed), too_long, targets)
 
     def places(self, page: PageElements, url: str, targets: Mapping[str, str]) -> Places:
         """Return the places of a page, and its links to places, but to those that it has itself.
@@ -229,6 +235,8 @@ class LinkReader:
         plain = None if is_long else start.joiner.join(address)
         url = address if is_long else plain or resolve(start.base, address, start.encoding)
         if not url:
+            if _MISTYPED.match(address.lstrip(ENDS)):
+                raise ValueError("no URL")
             return None
         if len(url) > self._max_url_length:
             raise _TooLongError

@@ -137,6 +137,9 @@ NUMBERS: Final[Mapping[str, int]] = {name: number for number, name in enumerate(
 PAGES: Final = frozenset(kind.name for kind in KINDS if kind.in_crawls is _YES)
 """Kinds of links that lead to pages; those of the other kinds may lead nowhere."""
 
+WRITTEN: Final = frozenset({CANONICAL, VERSION, FORM, OPEN_FORM, EMBEDDED, CITATION, RESOURCE})
+"""Kinds of links by which a page names another in so many words: one that is gone is a fault."""
+
 DESCRIPTIONS: Final = frozenset({FEED, MANIFEST, SEARCH})
 """Kinds of links to files that name pages."""
 

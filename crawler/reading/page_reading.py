@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 from lxml.etree import strip_tags
 
-from crawler.reading.content.blocks import MAX_BLOCKS
 from crawler.reading.content.content_text import absolute
 from crawler.reading.content.content_xml import (
     DOCUMENT,
@@ -114,35 +113,31 @@ class PageReader:
         self._metadata = metadata = with_headers(said, job.headers, job.url)
         if self._options.extractor is not None:
             secs = time.process_time() - started
-            return Parsed([], 0, metadata, decoded.encoding, None, (), secs)
+            return Parsed([], 0, metadata, decoded.encoding, None, secs)
         more = {} if metadata.refresh_url is None else {metadata.refresh_url: REFRESH}
         for address, kind in header_links(job.headers, job.url).items():
             with suppress(ValueError):  # what is no URL leads nowhere
                 url = resolve(job.url, address)  # not against the base of the page
                 if url is not None:
                     note_kind(more, url, kind)
-        further, notes = self._further(page, decoded.utf8)
-        for address, kind in further.items():
+        for address, kind in self._further(page, decoded.utf8).items():
             note_kind(more, address, kind)
         found = self._links.read(page, base, decoded.encoding, more)
-        notes += (f"{found.malformed} malformed links",) if found.malformed else ()
-        parsed = Parsed(
-            found.links, found.cut, metadata, decoded.encoding, None, notes, 0, found.too_long
-        )
+        parsed = Parsed(found.links, found.cut, metadata, decoded.encoding, None, 0, found.too_long)
         if self._options.places:
             places = self._links.places(page, job.url, found.targets)
             parsed = parsed._replace(places=places)
-        return parsed._replace(secs=time.process_time() - started)
+        return parsed._replace(malformed=found.malformed, secs=time.process_time() - started)
 
-    def _further(self, page: PageElements, utf8: bytes) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Return the references beside the anchors, and what kept them from being read."""
+    def _further(self, page: PageElements, utf8: bytes) -> dict[str, str]:
+        """Return the references beside the anchors."""
         try:
-            return further_links(page, utf8, self._kinds), ()
+            return further_links(page, utf8, self._kinds)
         except MemoryError:
             raise
-        except Exception as error:  # whatever it is, the page and its other links must not be lost
+        except Exception:  # whatever it is, the page and its other links must not be lost
             logger.debug("%s: no further links", self._url, exc_info=True)
-            return {}, (f"only plain links: {type(error).__name__}: {str(error)[:200]}",)
+            return {}
 
     def see(self, parsed: Parsed) -> Parsed:
         """Add the digest of the visible text of the last ``parse``, and its signs of a wall.
@@ -212,7 +207,7 @@ class PageReader:
                 packed = pack_content(self._document.body())
                 content = PackedContent(packed, DOCUMENT, self._document.kind)
         elif self._page is not None and self._visible is not None and self._shown is not None:
-            found, notes = main_content(
+            found = main_content(
                 self._root,
                 self._page,
                 self._url,
@@ -220,8 +215,7 @@ class PageReader:
                 by_trafilatura=self._options.extractor == TRAFILATURA,
             )
             main = "" if found is None or found.is_cut else self._stable(found.text)[0]
-            judged = judge_page(main, self._visible)
-            judged = self._apart(judged._replace(notes=notes + judged.notes))
+            judged = self._apart(judge_page(main, self._visible))
             if self._options.shows_lines:
                 content = content_of_lines(part_of(judged.text))
             elif not text_alone:
@@ -239,7 +233,6 @@ class PageReader:
             packed,
             judged.is_main,
             html_zstd,
-            judged.notes,
             secs,
             judged.words,
             blocks,
@@ -270,11 +263,9 @@ class PageReader:
         followed = found.links if self._options.document_links else []
         more = header_links(job.headers, job.url) | dict.fromkeys(followed, ANCHOR)
         links = self._links.read(_NO_PAGE, job.url, "utf-8", more)
-        notes = found.notes + ((f"{links.malformed} malformed links",) if links.malformed else ())
         secs = time.process_time() - started
-        return Parsed(
-            links.links, links.cut, found.metadata, "utf-8", None, notes, secs, links.too_long
-        )
+        parsed = Parsed(links.links, links.cut, found.metadata, "utf-8", None, secs, links.too_long)
+        return parsed._replace(malformed=links.malformed)
 
 
 def main_content(
@@ -284,24 +275,21 @@ def main_content(
     *,
     with_body: bool,
     by_trafilatura: bool,
-) -> tuple[MainContent | None, tuple[str, ...]]:
-    """Return the main content of a page, or None, and what kept it from standing for the page.
+) -> MainContent | None:
+    """Return the main content of a page, or None where none was found.
 
     Raises:
         MemoryError: The page does not fit.
     """
     try:
         if by_trafilatura:
-            return read_by_trafilatura(root), ()
-        found = read_content(root, page, with_body=with_body)
+            return read_by_trafilatura(root)
+        return read_content(root, page, with_body=with_body)
     except MemoryError:
         raise
-    except Exception as error:  # whatever it is, the page must not be lost
+    except Exception:  # whatever it is, the page must not be lost
         logger.debug("%s: no content", url, exc_info=True)
-        return None, (f"no main text: {type(error).__name__}: {str(error)[:200]}",)
-    if found.is_cut:
-        return found, (f"page of over {MAX_BLOCKS:,} blocks compared by equality alone",)
-    return found, ()
+        return None
 
 
 def shown_content(found: MainContent | None, base: str, visible: Visible) -> PackedContent:

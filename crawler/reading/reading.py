@@ -204,7 +204,7 @@ class Reading:
         reused: Whether the extract is that of another page with the same visible text.
         html_zstd: Body as it came, compressed by zstd, if ``keep_html`` is set and the
             extract is the page's own.
-        notes: Oddities that did not keep the page from being read.
+        malformed: References that are no URL, each with what it shows.
         parse_secs: CPU time of the worker for everything but the main text.
         extract_secs: CPU time of the worker for the main text.
         signs: Signs of a page with few words; None for any other, and if only links were requested.
@@ -225,7 +225,7 @@ class Reading:
     extract: Extract | None = None
     reused: bool = False
     html_zstd: bytes | None = None
-    notes: tuple[str, ...] = ()
+    malformed: tuple[tuple[str, str], ...] = ()
     parse_secs: float = 0.0
     extract_secs: float = 0.0
     links_too_long: int = 0
@@ -298,9 +298,9 @@ class Parsed(NamedTuple):
     metadata: Metadata
     encoding: str
     visible_digest: bytes | None
-    notes: tuple[str, ...]
     secs: float
     links_too_long: int = 0
+    malformed: tuple[tuple[str, str], ...] = ()
     volatile: tuple[tuple[int, str], ...] = ()
     places: Places | None = None
     signs: WallSigns | None = None
@@ -313,7 +313,6 @@ class Extracted(NamedTuple):
         text_zstd: Text to judge, with its whole, UTF-8, compressed by zstd.
         is_main: Whether it may be judged by its fingerprint.
         html_zstd: Body, if it is to be kept.
-        notes: Reasons why the main text was not found or not credible.
         secs: CPU time of the step.
         words: Number of words of a text that is too long for the parent to count them.
         blocks: ``neardup.boilerplate.block_hashes`` of the text.
@@ -324,7 +323,6 @@ class Extracted(NamedTuple):
     text_zstd: bytes
     is_main: bool
     html_zstd: bytes | None
-    notes: tuple[str, ...]
     secs: float
     words: int | None = None
     blocks: bytes | None = None
@@ -348,7 +346,7 @@ def to_reading(
         places=parsed.places,
         extract=extract,
         html_zstd=None if extracted is None else extracted.html_zstd,
-        notes=parsed.notes if extracted is None else parsed.notes + extracted.notes,
+        malformed=parsed.malformed,
         parse_secs=parsed.secs,
         extract_secs=0.0 if extracted is None else extracted.secs,
         name=None if extracted is None else extracted.name,

@@ -71,13 +71,11 @@ class JudgedText(NamedTuple):
         text: Text to store; a main text has all text outside links with it, and any text what is
             shown by attributes.
         is_main: Whether the text may be judged by its fingerprint.
-        notes: Reasons why the main text was not found or not credible.
         words: Number of words of a text longer than ``MAX_COMPARED_CHARACTERS``.
     """
 
     text: str
     is_main: bool
-    notes: tuple[str, ...]
     words: int | None = None
 
 
@@ -88,31 +86,24 @@ def judge_page(main: str, visible: Visible) -> JudgedText:
         main: Main text of the page, empty where none was found.
         visible: Visible text of the page.
     """
-    notes: tuple[str, ...] = ()
-    if main and visible.is_frameset:
-        notes += ("frameset compared by equality alone",)
-        main = ""
-    if main and not is_credible(main, visible):
-        notes += (f"main text of {ink(main)} characters not believed",)
+    if main and (visible.is_frameset or not is_credible(main, visible)):
         main = ""
     if _WORD.search(main):
         text = with_whole(main, _beyond(main, visible))
         if len(text) <= MAX_COMPARED_CHARACTERS:
-            return JudgedText(text, True, notes)
-        notes += (f"text of {len(text):,} characters compared by equality alone",)
+            return JudgedText(text, True)
     text = tidy(visible.text)
     words = len(split(text)) if len(text) > MAX_COMPARED_CHARACTERS else None
-    return JudgedText(visible._replace(text=text).whole(), False, notes, words)
+    return JudgedText(visible._replace(text=text).whole(), False, words)
 
 
 def judge_whole(text: str) -> JudgedText:
     """Return the text of a document, which is all main text."""
     if len(text) <= MAX_COMPARED_CHARACTERS and _WORD.search(text):
-        return JudgedText(text, True, ())
+        return JudgedText(text, True)
     if len(text) <= MAX_COMPARED_CHARACTERS:
-        return JudgedText(text, False, ())
-    notes = (f"text of {len(text):,} characters compared by equality alone",)
-    return JudgedText(text, False, notes, len(split(text)))
+        return JudgedText(text, False)
+    return JudgedText(text, False, len(split(text)))
 
 
 def _beyond(main: str, visible: Visible) -> str:

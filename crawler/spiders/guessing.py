@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
@@ -17,7 +18,7 @@ from crawler.frontier.seen import RecentDepths
 from crawler.pages.reasons import Reason, Stored, in_words
 from crawler.pages.verdicts import KEPT, UNREADABLE
 from crawler.reading.link_extraction import resolve
-from crawler.reading.link_kinds import ANCHOR, DESCRIPTIONS, SITEMAP, WELL_KNOWN, Follow
+from crawler.reading.link_kinds import ANCHOR, DESCRIPTIONS, SITEMAP, WELL_KNOWN, WRITTEN, Follow
 from crawler.reading.metadata.declared_headers import header_links
 from crawler.reading.reading import Link
 from crawler.reading.sitemaps import SitemapContent, read_description, read_sitemap
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 NO_PAGE = frozenset(range(400, 500)) - {401, 403, 408, 425, 429}
 """Statuses that say of a guess that there is no page."""
+
+_GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 
 _RECENT = 20_000
 _WELL_KNOWN = (
@@ -169,11 +172,12 @@ class GuessingSpider(ProbingSpider):
         if isinstance(failure.value, HttpError):
             yield from self._of_headers(failure.value.response)
         if GUESS in request.meta:
-            is_missing = explain(failure, self.settings)[2] in NO_PAGE
+            status = explain(failure, self.settings)[2]
+            is_missing = status in NO_PAGE
             if is_missing and ask_another(self.crawler, request, failure.value):
                 return
             self.note_guess(request.meta, request.url, is_page=False)
-            if is_missing:
+            if is_missing and (status not in _GONE or request.meta[LINK_KIND] not in WRITTEN):
                 return
         yield from super().failed(failure)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -77,6 +78,63 @@ def _are_everywhere(jobdir: Path, dead: dict[str, str]) -> None:
     assert run("report", str(jobdir), "--html", str(page)).returncode == 0
     section = html.parse(page).getroot().get_element_by_id("external_links").text_content()
     assert all(url in section and why in section for url, why in dead.items())
+
+
+def test_runs_go_on_where_the_last_one_ended_and_then_ask_nothing(tmp_path: Path) -> None:
+    with Elsewhere() as other:
+        paths = [f"/page-{number}" for number in range(7)]
+        with GraphSite({"/": [f"{other.origin}{path}" for path in paths]}) as site:
+            crawl(f"{site.origin}/", tmp_path)
+        asked, left = list[list[str]](), list[str]()
+        for _ in range(4):
+            before = len(other.asked)
+            done = scrapy("links", str(tmp_path), "--check-external", "3", "-s", "DOWNLOAD_DELAY=0")
+            assert done.returncode == 0, done.stderr
+            heads = [path for method, path in other.asked[before:] if method == "HEAD"]
+            asked.append(heads)
+            left.append(done.stderr.strip().rpartition("\n")[2])
+        assert asked == [paths[:3], paths[3:6], paths[6:], []]
+        assert left[0] == "4 links to other sites not asked yet"
+        assert left[1] == "1 link to other sites not asked yet"
+        assert "not asked" not in left[2] + left[3]
+        # A day later those asked longest ago come first.
+        with closing(sqlite3.connect(tmp_path / "crawl.db")) as connection:
+            for path, days in (("/page-5", 2), ("/page-0", 3)):
+                sql = "UPDATE external_links SET asked_at = asked_at - ? WHERE url = ?"
+                connection.execute(sql, (days * 86_400, f"{other.origin}{path}"))
+            connection.commit()
+        for path in ("/page-0", "/page-5"):
+            scrapy("links", str(tmp_path), "--check-external", "1")
+            assert other.asked[-1] == ("GET", path)
+    found = json.loads(run("links", str(tmp_path), "--json", "--limit", "1").stdout)
+    assert found["faults"]["external_links"]["count"] == len(paths), "all of all runs"
+
+
+ODD = {
+    "http://b\u00fccher.invalid/": "no such host",
+    "http://user:word@127.0.0.3:9/": "connection refused",
+    "http://127.0.0.3:0/": "connection refused",
+    "http://[::1]:9/": "connection refused",
+    "http://127.0.0.3:9/two words": "connection refused",
+    f"http://127.0.0.3:9/{'a' * 7_000}": "connection refused",
+}
+"""Links that are asked, and what comes of them."""
+
+NO_URLS = ["http://[::1", "http://127.0.0.3:65536/", "http://two words.example/", "http://"]
+NOT_LOOKED_AT = ["unknown://a.example/", "ftp://127.0.0.3/", f"http://127.0.0.3:9/{'a' * 9_000}"]
+
+
+def test_odd_links_are_dead_or_no_urls_or_left_out(tmp_path: Path) -> None:
+    with GraphSite({"/": [*ODD, *NO_URLS, *NOT_LOOKED_AT]}) as site:
+        crawl(f"{site.origin}/", tmp_path)
+    done = scrapy("links", str(tmp_path), "--check-external", "99", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    faults = json.loads(done.stdout)["faults"]
+    dead = {one["url"]: one["detail"] for one in faults["external_links"]["examples"]}
+    assert {url: why.partition(" on 2")[0] for url, why in dead.items()} == ODD
+    broken = {one["url"]: one["detail"] for one in faults["broken_links"]["examples"]}
+    assert broken == dict.fromkeys(NO_URLS, "no URL")
 
 
 def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path: Path) -> None:

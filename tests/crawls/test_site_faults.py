@@ -198,6 +198,8 @@ def test_the_report_is_one_page_without_anything_from_elsewhere(
     assert (done.returncode, done.stderr.strip()) == (0, f"report in {path}")
     page = html.parse(path).getroot()
     assert not page.xpath("//script | //img | //link | //@onclick | //@src")
+    rules = page.findtext(".//style")
+    assert rules.index("@media print") > rules.index("\nbody {"), "the later rule counts"
     assert page.xpath("//section/@id") == [
         name for name, fault in found.faults.items() if fault.count
     ]

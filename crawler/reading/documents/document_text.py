@@ -69,7 +69,6 @@ class DocumentText:
         blocks: Its paragraphs in reading order.
         metadata: Its metadata.
         links: Targets of its links as written, in their order.
-        notes: Oddities that did not keep it from being read.
         kind: The ``DocumentKind`` that it is.
         targets: Where a block leads as a whole, by its index.
     """
@@ -77,7 +76,6 @@ class DocumentText:
     blocks: list[DocumentBlock]
     metadata: Metadata = NO_METADATA
     links: list[str] = field(default_factory=list)
-    notes: tuple[str, ...] = ()
     kind: str = ""
     targets: dict[int, str] = field(default_factory=dict)
 

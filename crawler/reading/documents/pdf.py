@@ -92,8 +92,7 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
     for kind, text in paragraphs(found):
         lines.add(kind, text.strip("\x02\ufffe\u00ad"))
     _refuse_scan(lines.blocks, count - unreadable)
-    notes = (f"{unreadable:,} of {count:,} pages could not be read",) if unreadable else ()
-    return DocumentText(lines.blocks, metadata, links, notes)
+    return DocumentText(lines.blocks, metadata, links)
 
 
 def _refuse_scan(blocks: list[DocumentBlock], pages: int) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crawler.maintenance.fault import Inlinks
 from crawler.pages.page_links import LinkGraph, LinkStore
 from crawler.reading.link_kinds import ANCHOR, CANONICAL
-from crawler.reading.reading import Link
+from crawler.reading.reading import Link, Reading
 from crawler.storage.database import Database, open_for_reading
 from crawler.urls.canonical import Canonicalizer
 
@@ -65,11 +65,11 @@ def fill(
             " VALUES (?, ?, ?, ?, 1, 1, 0, 1, 0, 1, 0, 0, 'new', 0, 0)",
             row,
         )
-        found = [
+        found = tuple(
             Link(url(target), key(target), False, True, spellings(target), kind, f"to {target}")
             for target, kind in lists[number]
-        ]
-        store.put(key(number), found, nofollow=False)
+        )
+        store.put(key(number), Reading(url(number), links=found), nofollow=False, places=None)
     for source, target in redirects.items():
         redirect = (key(source), url(source), key(target))
         database.write("INSERT INTO redirects VALUES (?, ?, ?, '')", redirect)

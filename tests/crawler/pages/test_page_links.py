@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.pages.page_links import DICTIONARY_BYTES, LinkPacker, LinkStore
+from crawler.pages.page_links import DICTIONARY_BYTES, LinkGraph, LinkPacker, LinkStore
 from crawler.reading.link_kinds import NAMES
-from crawler.reading.reading import Link, StoredLink
-from crawler.storage.database import Database
+from crawler.reading.reading import Link, Reading, StoredLink
+from crawler.storage.database import Database, open_for_reading
 from crawler.urls.canonical import Known
 from neardup.fingerprints.digest import payload_digest
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 WRITTEN = st.text(st.characters(blacklist_characters="\r\n\t")).map("http://example.com/".__add__)
 TEXTS = st.text(st.characters(blacklist_characters="\r\n\t"))
-LISTS = st.lists(st.builds(StoredLink, WRITTEN, st.booleans(), st.sampled_from(NAMES), TEXTS))
+LISTS = st.lists(
+    st.builds(StoredLink, WRITTEN, st.booleans(), st.sampled_from([*NAMES, ""]), TEXTS)
+)
 
 
 def key(url: str) -> bytes:
@@ -37,6 +40,10 @@ def links(*paths: str) -> tuple[Link, ...]:
         Link(url, key(url), number % 3 == 2, text="" if number % 4 else f"to {url[-3:]}")
         for number, url in enumerate(urls)
     )
+
+
+def put(store: LinkStore, page: bytes, found: tuple[Link, ...], *, nofollow: bool = False) -> None:
+    store.put(page, Reading("", links=found), nofollow=nofollow, places=None)
 
 
 class TestLinkPackerProperties:
@@ -64,17 +71,33 @@ def test_nothing_was_stored(database: Database) -> None:
 
 def test_the_newest_list_counts(database: Database) -> None:
     store = LinkStore(database, known_as)
-    store.put(b"page", links("a", "b", "c"), nofollow=False)
-    store.put(b"page", links("c", "d"), nofollow=True)
+    put(store, b"page", links("a", "b", "c"))
+    put(store, b"page", links("c", "d"), nofollow=True)
     assert b"page" in store
     assert store.get(b"page") == (links("c", "d"), True)
 
 
 def test_a_page_without_links_has_a_list(database: Database) -> None:
     store = LinkStore(database, known_as)
-    store.put(b"page", (), nofollow=False)
+    put(store, b"page", ())
     assert b"page" in store
     assert store.get(b"page") == ((), False)
+
+
+def test_what_is_no_url_is_stored_beside_the_links_and_followed_by_no_visit(
+    database: Database, tmp_path: Path
+) -> None:
+    store = LinkStore(database, known_as)
+    reading = Reading("", links=links("a"), malformed=(("http://[ x", "Words"), ("!@", "")))
+    store.put(b"page", reading, nofollow=False, places=None)
+    assert store.get(b"page") == (links("a"), False)
+    database.commit()
+    with closing(open_for_reading(tmp_path)) as connection:
+        stored = LinkGraph(connection).links_of(b"page")
+    assert stored[1:] == [
+        StoredLink("http://[ x", False, "", "Words"),
+        StoredLink("!@", False, "", ""),
+    ]
 
 
 def test_lists_before_and_after_the_dictionary_are_read_by_another_process(
@@ -87,7 +110,7 @@ def test_lists_before_and_after_the_dictionary_are_read_by_another_process(
     }
     store = LinkStore(database, known_as)
     for number, found in lists.items():
-        store.put(number.to_bytes(16), found, nofollow=False)
+        put(store, number.to_bytes(16), found)
     rows = database.read("SELECT DISTINCT shared FROM links ORDER BY 1").fetchall()
     assert rows == [(0,), (1,)], "some were stored before the dictionary, some after it"
     again = LinkStore(database, known_as)

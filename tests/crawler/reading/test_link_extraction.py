@@ -175,10 +175,32 @@ def test_all_links_together_have_room_for_a_mean_length() -> None:
     assert len(result.links) + result.cut == 1000
 
 
-def test_malformed_addresses_are_counted_and_leave_the_rest() -> None:
-    result = found('<a href="http://[::1"><a href="http://a..b:x/"><a href=ok>')
+_NO_URLS = (
+    "http://[::1", "http://a..b:x/", "http://", "//", "http://a:65536/", "http://a b.example/",
+    "htp://a.example/", "htttps://a.example/", "mailto:nobody", "mailto:a(at)example.org",
+)  # fmt: skip
+_NO_FAULTS = (
+    "mailto:a@example.org", "mailto:?subject=Hi", "mailto:a%40example.org", "mailto:", "", "#",
+    "mailto:?to=a@example.org", "tel:+49", "javascript:void(0)", "data:,a", "sms:1", "x-app://a",
+    "http://u:p@a.example/", "http://a.example:0/", "http://[::1]/", "http://b\u00fccher.example",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("written", _NO_URLS)
+def test_what_is_no_url_is_told_with_its_words_and_leaves_the_rest(written: str) -> None:
+    result = found(f'<a href=" {written}\n">What it shows</a><a href=ok>')
     assert [link.url[-2:] for link in result.links] == ["ok"]
-    assert result.malformed == 2
+    assert result.malformed == ((written, "What it shows"),)
+
+
+@pytest.mark.parametrize("written", _NO_FAULTS)
+def test_what_leads_somewhere_or_to_a_program_is_not_malformed(written: str) -> None:
+    assert found(f'<a href="{written}">x</a>').malformed == ()
+
+
+def test_of_a_page_full_of_what_is_no_url_the_first_are_told() -> None:
+    result = found("".join(f'<a href="http://[{"a" * 600}{number}">' for number in range(30)))
+    assert [len(written) for written, _ in result.malformed] == [500] * 20
 
 
 def test_fragments_make_pages_where_the_rule_is_off() -> None:

@@ -41,8 +41,8 @@ PARSED = st.builds(
     metadata=st.builds(Metadata, robots=st.just(("none",)), refresh_secs=st.floats(0, 9)),
     encoding=st.text(max_size=5),
     visible_digest=st.none() | st.binary(min_size=16, max_size=16),
-    notes=st.just(("odd",)),
     secs=st.floats(0, 9),
+    malformed=st.just((("http://[", "odd"),)),
 )
 
 
@@ -69,7 +69,6 @@ class TestProtocolProperties:
             st.binary(max_size=20),
             st.booleans(),
             st.none() | st.binary(),
-            st.just(()),
             st.floats(0, 9),
         )
     )
