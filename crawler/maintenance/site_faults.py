@@ -76,13 +76,18 @@ SELECT said, NULL, times, url FROM (
 ) WHERE times > 1 AND place <= {MOST_PAGES} ORDER BY times DESC, said, place
 """
 _CLUSTERS = f"""
-SELECT kept.url, kept.title, times, said.url, said.title, said.verdict, said.similarity FROM (
+SELECT iif(is_away, first_url, kept.url), iif(is_away, first_title, kept.title), times - is_away,
+       said.url, said.title, said.verdict, said.similarity
+FROM (
   SELECT url, title, verdict, similarity, duplicate_of, count(*) OVER same AS times,
-         row_number() OVER (same ORDER BY id) AS place
+         row_number() OVER (same ORDER BY id) AS place,
+         first_value(url) OVER (same ORDER BY id) AS first_url,
+         first_value(title) OVER (same ORDER BY id) AS first_title
   FROM pages WHERE duplicate_of IS NOT NULL AND {_IS_PAGE}
   WINDOW same AS (PARTITION BY duplicate_of)
-) AS said JOIN pages AS kept ON kept.id = said.duplicate_of
-WHERE place <= {MOST_PAGES} ORDER BY times DESC, kept.id, place
+) AS said
+JOIN (SELECT id, url, title, {IS_AWAY} AS is_away FROM pages) AS kept ON kept.id = said.duplicate_of
+WHERE place > is_away AND place <= {MOST_PAGES} + is_away ORDER BY times DESC, kept.id, place
 """
 
 

@@ -17,6 +17,7 @@ from crawler.storage.database import open_for_reading
 from tests.crawler.commands.in_process import run
 from tests.crawls.command import crawl, report, scrapy
 from tests.sites.faulty import FaultySite
+from tests.sites.many import ManyPages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -240,3 +241,26 @@ def test_what_is_gone_at_the_next_visit_is_a_broken_link_and_no_page(
         sources = {found.path(link.source) for link in stored.links()}
     assert "/leaving" not in sources, "it has no links any more"
     assert "/" in sources
+
+
+def test_a_page_that_moved_without_a_redirect_is_no_duplicate_of_where_it_was(
+    tmp_path: Path,
+) -> None:
+    words = " ".join(f"quay{number}" for number in range(80))
+
+    def linking(*names: str) -> bytes:
+        return "".join(f'<a href="{name}">{name}</a> ' for name in names).encode()
+
+    page = f"<title>Quays</title><p>{words}</p>".encode()
+    with ManyPages({"/": linking("old"), "/old": page}) as site:
+        crawl(site.url, tmp_path / "job")
+        del site.pages["/old"]
+        site.pages |= {"/": linking("new"), "/new": page}
+        crawl(site.url, tmp_path / "job", "-a", "revisit=yes")
+        moved = faults_of(tmp_path / "job", site.origin)
+        assert not moved.faults["duplicates"].count
+        site.pages |= {"/": linking("new", "newer"), "/newer": page}
+        crawl(site.url, tmp_path / "job", "-a", "revisit=yes")
+        twice = faults_of(tmp_path / "job", site.origin)
+    assert twice.urls("duplicates") == ["/new"]
+    assert twice.pages("duplicates", "/new") == {("/newer", "the same bytes: Quays")}
