@@ -214,7 +214,8 @@ def main() -> None:
         tables = [table(shares, f"{count} pages of manuals", " in place, %")]
         print(tables[0])
         if arguments.write:
-            write("text_structure.py", tables, f"{__doc__}".splitlines()[0])
+            how = "shares of what stands within the content of the pages, read from Markdown."
+            write("text_structure.py", tables, how)
         return
     if not ONE_THREAD.items() <= os.environ.items():
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | ONE_THREAD)

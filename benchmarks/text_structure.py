@@ -2,7 +2,8 @@
 
 Pages of Debian's manuals are read to Markdown by each way, and that is read by a parser of
 CommonMark. The truth is the page itself within the element that its site has for its content: the
-grids of its tables, spans filled; its items; the texts of its ``pre``.
+grids of its tables, spans filled; its items; the texts of its ``pre``. Items that are mostly links
+are of menus and contents, which no reader of articles wants: they are counted apart.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import re
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,12 +53,15 @@ class Structure(NamedTuple):
 
     Attributes:
         tables: Its tables: rows of cells, each as its words.
-        items: The words of each item, without lists within it.
+        items: The words of each item, without lists within it. Those of lists in a table are none,
+            since a table of Markdown has no lists.
+        menus: Those of a page that are mostly links.
         codes: The texts of its code, without empty lines at both ends.
     """
 
     tables: list[list[list[str]]]
     items: list[str]
+    menus: list[str]
     codes: list[str]
 
 
@@ -70,10 +74,13 @@ def structure_of_page(body: bytes, content: str) -> Structure:
     root = lxml.html.fromstring(body, parser=lxml.html.HTMLParser(encoding="utf-8"))
     place: Any = next(iter(root.xpath(content)), root)
     grids = [_grid(table) for table in place.xpath(".//table[not(.//table)]")]
-    items = [_item(item) for item in place.iter("li")]
+    items, menus = list[str](), list[str]()
+    for item in place.xpath(".//li[not(ancestor::table)]"):
+        if said := _item(item):
+            (menus if _is_of_menu(item) else items).append(said)
     codes = [_code(code.text_content()) for code in place.iter("pre")]
     data = [grid for grid in grids if len(grid) > 1 and max(map(len, grid)) > 1]
-    return Structure(data, [item for item in items if item], [code for code in codes if code])
+    return Structure(data, items, menus, [code for code in codes if code])
 
 
 def _grid(table: Any) -> list[list[str]]:
@@ -98,9 +105,20 @@ def _grid(table: Any) -> list[list[str]]:
 
 def _item(item: Any) -> str:
     """Return the words of an item, without those of lists, tables and code within it."""
+    return words(" ".join(_alone(item).itertext()))
+
+
+def _is_of_menu(item: Any) -> bool:
+    """Return whether most of an item is links."""
+    alone = _alone(item)
+    linked = sum(len(words(link.text_content())) for link in alone.iter("a") if link.get("href"))
+    return linked > len(words(alone.text_content())) / 2
+
+
+def _alone(item: Any) -> Any:
     alone = copy.deepcopy(item)
     etree.strip_elements(alone, "ul", "ol", "dl", "table", "pre", with_tail=False)
-    return words(" ".join(alone.itertext()))
+    return alone
 
 
 def _code(text: str) -> str:
@@ -109,7 +127,7 @@ def _code(text: str) -> str:
 
 def structure_of_markdown(text: str) -> Structure:
     """Return what a reader of CommonMark finds in a text."""
-    found, items = Structure([], [], []), list[list[str]]()
+    found, items = Structure([], [], [], []), list[list[str]]()
     is_cell = False
     for token in _READ.parse(text):
         match token.type:
@@ -149,6 +167,7 @@ def score(found: Structure, truth: Structure) -> dict[str, tuple[int, int]]:
     return {
         "cells": (cells, total),
         "items": ((Counter(found.items) & Counter(truth.items)).total(), len(truth.items)),
+        "items of links": ((Counter(found.items) & Counter(truth.menus)).total(), len(truth.menus)),
         "code": ((Counter(found.codes) & Counter(truth.codes)).total(), len(truth.codes)),
     }
 
@@ -231,7 +250,7 @@ def measured(npm: Path) -> tuple[dict[str, dict[str, float]], int]:
     written |= by_npm(npm, bodies)
     shares: dict[str, dict[str, float]] = {}
     for name, texts in written.items():
-        counts = dict.fromkeys(("cells", "items", "code"), (0, 0))
+        counts = defaultdict[str, tuple[int, int]](lambda: (0, 0))
         for text, truth in zip(texts, truths, strict=True):
             for kind, (right, of) in score(structure_of_markdown(text), truth).items():
                 counts[kind] = counts[kind][0] + right, counts[kind][1] + of

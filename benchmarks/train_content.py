@@ -117,18 +117,23 @@ def cross_validate(pages: Sequence[Labelled], folds: Any, odds: Sequence[Any]) -
             by_kind[kind].append(scores(pages[at], scorer))
         print(f"fold {fold + 1} of {FOLDS} done", file=sys.stderr)
     judged = [row for kind, rows in by_kind.items() if kind != FURTHER for row in rows]
-    by_kind["all"] = judged
     names = ("shown", "by blocks alone", named("trafilatura"))
+    figures = ("F1", "precision", "wanted", "unwanted")
+    of_all = np.mean(judged, axis=0)
+    whole = {name: dict(zip(figures, of_all[at], strict=True)) for at, name in enumerate(names)}
     means = {kind: np.mean(rows, axis=0) for kind, rows in sorted(by_kind.items())}
-    whole = {
-        name: dict(zip(("F1", "precision", "wanted", "unwanted"), means["all"][at], strict=True))
-        for at, name in enumerate(names)
-    }
+    tables = [table(whole, f"{len(judged)} pages in folds")]
+    if FURTHER in means:
+        # Their truth has no snippets.
+        of_further = means.pop(FURTHER)[:, :2]
+        further = {
+            name: dict(zip(figures, of_further[at], strict=False)) for at, name in enumerate(names)
+        }
+        tables.append(table(further, f"{len(by_kind[FURTHER])} {FURTHER} in folds"))
     by_type = {
-        name: {kind: found[at][0] for kind, found in means.items() if kind != "all"}
-        for at, name in enumerate(names)
+        name: {kind: found[at][0] for kind, found in means.items()} for at, name in enumerate(names)
     }
-    return [table(whole, f"{len(judged)} pages in folds"), table(by_type, "F1 by type")]
+    return [*tables, table(by_type, "F1 by type")]
 
 
 def differences(folders: Sequence[Path]) -> Iterator[str]:

@@ -179,15 +179,10 @@ def name_bits(names: str) -> int:
     return bits
 
 
-def may_tell(written: str) -> bool:
-    """Return whether a tag as it is written may have an attribute that tells anything."""
-    return _TELLING_NAME.search(written) is not None
-
-
-def attribute_bits(attributes: list[tuple[str, str]]) -> int:
+def attribute_bits(attributes: Mapping[str, str]) -> int:
     """Return the flags that the attributes of an element tell."""
     bits = 0
-    for name, value in attributes:
+    for name, value in attributes.items():
         if name in _TELLING:
             bits |= _TELLING[name](value)
     return bits
@@ -277,4 +272,5 @@ _TELLING: dict[str, Callable[[str], int]] = {
     "aria-hidden": lambda value: _BITS["hidden_by_style"] if value == "true" else 0,
     "itemprop": _property_bits,
 }
-_TELLING_NAME = re.compile(f' (?:{"|".join(_TELLING)})="')
+TELLING_NAME = re.compile(f' (?:{"|".join(_TELLING)})="')
+"""Find an attribute that may tell anything in a tag as it is written."""

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.reading.content.block_flags import (
     TAG_BITS,
+    TELLING_NAME,
     HiddenParts,
     attribute_bits,
     hides,
-    may_tell,
 )
 from crawler.reading.content.content_body import SHAPING
 from crawler.reading.flat_page import Tag
@@ -72,16 +72,14 @@ class BlockTag(Tag):
         own: Flags of its element.
         name: Name and class of its element.
         shapes: Whether content keeps it as an inline element.
-        is_gutter: Whether its class says that it holds numbers of lines of code.
     """
 
-    __slots__ = ("is_gutter", "kind", "name", "own", "shapes")
+    __slots__ = ("kind", "name", "own", "shapes")
 
     def __init__(self, written: str) -> None:
         super().__init__(written)
         self.name = tag = self.tag
         self.shapes = tag in SHAPING
-        self.is_gutter = self.begins and _GUTTER.search(written) is not None
         self.kind = self.own = 0
         if tag in CONTAINERS:
             self.kind = self.begins * _BEGINS | self.ends * _ENDS
@@ -91,18 +89,21 @@ class BlockTag(Tag):
             return
         elif self.shapes or tag in {"rt", "q"}:
             self.kind = _INLINE
-        if self.begins and may_tell(written):
-            attributes = self.items()
+        if self.begins and TELLING_NAME.search(written):
+            attributes = dict(self.items())
             may_hide = not self.ends and ("hidden" in written or "none" in written)
-            if may_hide and hides(tag, dict(attributes)):
+            if may_hide and hides(tag, attributes):
                 self.kind = (self.kind or _INLINE) | _HIDES
             if bits := attribute_bits(attributes):
                 self.own |= bits
                 self.kind = self.kind or _INLINE
-            if tag in CONTAINERS:
-                for key, value in attributes:
-                    if key == "class":
-                        self.name = f"{tag}.{value}"
+            if tag in CONTAINERS and "class" in attributes:
+                self.name = f"{tag}.{attributes['class']}"
+
+    @property
+    def is_gutter(self) -> bool:
+        """Whether its class or style says that it holds numbers of lines of code."""
+        return self.begins and _GUTTER.search(self._written) is not None
 
 
 class _BlockTags(dict[str, BlockTag]):
