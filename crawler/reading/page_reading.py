@@ -117,6 +117,7 @@ class PageReader:
         decoded = decode(job.body, job.content_type)
         self._body = job.body
         self._root = parse(decoded.utf8, job.content_type)
+        self._page = flatten(self._root)
         page = collect(self._root)
         self._base = base = base_url(page.base, job.url)
         said = read_metadata(page, base, job.url)
@@ -146,7 +147,7 @@ class PageReader:
     def _further(self, page: PageElements, utf8: bytes) -> tuple[dict[str, str], tuple[str, ...]]:
         """Return the references beside the anchors, and what kept them from being read."""
         try:
-            return further_links(page, utf8, self._kinds), ()
+            return further_links(page, self._page.tags, utf8, self._kinds), ()
         except MemoryError:
             raise
         except Exception as error:  # whatever it is, the page and its other links must not be lost
@@ -164,7 +165,6 @@ class PageReader:
             digest = self._digest(self._document.text)
             secs = parsed.secs + time.process_time() - started
             return parsed._replace(visible_digest=digest, secs=secs)
-        self._page = flatten(self._root)
         self._shown = read_visible(self._page)
         self._visible, volatile = self._set_aside(self._shown)
         signs = read_wall_signs(self._root, self._visible, self._url)
