@@ -181,14 +181,11 @@ _PLACES = (
 )
 
 
-def further_links(
-    page: PageElements, tags: Iterable[str], utf8: bytes, kinds: Collection[str]
-) -> dict[str, str]:
+def further_links(page: PageElements, utf8: bytes, kinds: Collection[str]) -> dict[str, str]:
     """Return references and their kinds, in the order of the places, not of the page.
 
     Args:
-        page: Elements of the page; not changed.
-        tags: Its tags, by which is decided what attributes are looked for.
+        page: Elements of the page, and its tags, which decide what attributes are looked for.
         utf8: Its text, which may have comments.
         kinds: Kinds that are wanted.
     """
@@ -196,12 +193,11 @@ def further_links(
     for kind, addresses in _of_elements(page, kinds):
         if kind in kinds:
             _add(found, kind, addresses)
-    distinct = "<".join(("", *dict.fromkeys(tags)))
     for kind, sign, values, split in _PLACES:
-        if kind in kinds and sign in distinct:
+        if kind in kinds and sign in page.tags:
             _add(found, kind, (each for value in values(page.root) for each in split(value)))
     if DATA in kinds:
-        written = map(resolved, _DATA.findall(distinct))
+        written = map(resolved, _DATA.findall(page.tags))
         _add(found, DATA, (each for value in written for each in _if_address(value)))
     if COMMENT in kinds:
         for comment in _comments(utf8):

@@ -29,7 +29,7 @@ from crawler.reading.content.main_content import TRAFILATURA, read_by_trafilatur
 from crawler.reading.content_types import WallKind
 from crawler.reading.decoding import decode
 from crawler.reading.documents.document_text import read_document
-from crawler.reading.flat_page import FlatPage, flatten, resolved
+from crawler.reading.flat_page import FlatPage, resolved
 from crawler.reading.further_links import further_links
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import MEAN_LENGTH, MIN_ROOM, LinkReader, base_url, resolve
@@ -117,8 +117,8 @@ class PageReader:
         decoded = decode(job.body, job.content_type)
         self._body = job.body
         self._root = parse(decoded.utf8, job.content_type)
-        self._page = flatten(self._root)
         page = collect(self._root)
+        self._page = page.flat
         self._base = base = base_url(page.base, job.url)
         said = read_metadata(page, base, job.url)
         self._metadata = metadata = with_headers(said, job.headers, job.url)
@@ -147,7 +147,7 @@ class PageReader:
     def _further(self, page: PageElements, utf8: bytes) -> tuple[dict[str, str], tuple[str, ...]]:
         """Return the references beside the anchors, and what kept them from being read."""
         try:
-            return further_links(page, self._page.tags, utf8, self._kinds), ()
+            return further_links(page, utf8, self._kinds), ()
         except MemoryError:
             raise
         except Exception as error:  # whatever it is, the page and its other links must not be lost

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.flat_page import flatten
 from crawler.reading.further_links import MAX_GUESSES, further_links
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_kinds import NAMES
@@ -16,8 +15,7 @@ from crawler.reading.page_elements import collect
 
 def found(body: str, *kinds: str) -> dict[str, str]:
     utf8 = body.encode()
-    root = parse(utf8)
-    return further_links(collect(root), flatten(root).tags, utf8, kinds or NAMES)
+    return further_links(collect(parse(utf8)), utf8, kinds or NAMES)
 
 
 def scripted(code: str) -> list[str]:
