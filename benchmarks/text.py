@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import trafilatura
+from lxml.etree import fromstring
 from measuring import ROOT, installed, named, table, write
 
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
@@ -67,7 +68,7 @@ Rows = dict[str, dict[str, float]]
 def ours(body: bytes) -> str:
     """Return our content of a page as plain text."""
     root = parse(decode(body, "text/html; charset=utf-8").utf8)
-    return plain_text(read_content(root, flatten(root)).body)
+    return plain_text(fromstring(read_content(root, flatten(root)).xml))
 
 
 def of_archive(extractor: str) -> Reader:

@@ -201,7 +201,7 @@ def pages() -> Iterator[tuple[str, bytes]]:
 def ours(body: bytes) -> str:
     """Return our content of a page as Markdown."""
     root = parse(decode(body, "text/html; charset=utf-8").utf8)
-    return markdown(read_content(root, flatten(root)).body)
+    return markdown(etree.fromstring(read_content(root, flatten(root)).xml))
 
 
 def by_npm(folder: Path, bodies: Sequence[bytes]) -> dict[str, list[str]]:

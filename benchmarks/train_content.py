@@ -33,6 +33,7 @@ from content_training import (
     type_odds,
     words_of,
 )
+from lxml.etree import fromstring
 from measuring import named, table, write
 from tldextract import TLDExtract
 
@@ -93,7 +94,10 @@ def f1_and_precision(found: list[str], truth: list[str]) -> tuple[float, float]:
 def scores(page: Labelled, scorer: BlockScorer) -> tuple[Scores, Scores, Scores]:
     """Return the scores of what is shown of a page, of its chosen blocks, and of trafilatura."""
     content = read_content(page.root, flatten(page.root), scorer=scorer)
-    shown, peer = scores_of_text(page, plain_text(content.body)), scores_of_text(page, page.peer)
+    shown, peer = (
+        scores_of_text(page, plain_text(fromstring(content.xml))),
+        scores_of_text(page, page.peer),
+    )
     return shown, scores_of_text(page, content.text), peer
 
 

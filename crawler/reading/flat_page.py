@@ -17,8 +17,7 @@ Element = Any  # lxml has no types
 # Names end at white space, "/" and ">" in HTML, and may hold all else, "<" and quotes too.
 _TAG = re.compile(r"<([^>]*)>")
 _ATTRIBUTE = re.compile(r' (=?[^= ]*+)="([^"]*+)"')
-# What libxml2 writes for characters; newer versions write U+FFFD for what XML cannot hold.
-_REFERENCES = {
+REFERENCES = {
     "&lt;": "<",
     "&gt;": ">",
     "&quot;": '"',
@@ -28,6 +27,7 @@ _REFERENCES = {
     "&#xFFFD;": "\ufffd",
     "&amp;": "&",
 }
+"""What libxml2 writes for characters; newer versions write U+FFFD for what XML cannot hold."""
 
 
 class FlatPage(NamedTuple):
@@ -100,6 +100,6 @@ def flatten(root: Element) -> FlatPage:
 
 def resolved(text: str) -> str:
     """Return a text with characters in place of the references that libxml2 writes."""
-    for reference, character in _REFERENCES.items():
+    for reference, character in REFERENCES.items():
         text = text.replace(reference, character)
     return text

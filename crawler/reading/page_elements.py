@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from crawler.reading.flat_page import FlatPage, flatten
 from crawler.reading.link_kinds import FRAME, kind_of_relation, note_kind
 from crawler.reading.metadata.json_ld import MAX_LIST, is_json_ld
 from crawler.reading.value_addresses import read_refresh
@@ -36,6 +37,8 @@ class PageElements:
 
     Attributes:
         root: Root of the page.
+        flat: Its tags and texts.
+        tags: Its distinct tags, each behind a ``<``, which tell soon what it has none of.
         content: The first ``main`` element, or the root where none says what the content is.
         followed: Distinct references of anchors, in the order of the page, and their texts: of
             several anchors the first text counts.
@@ -52,6 +55,8 @@ class PageElements:
     """
 
     root: Element
+    flat: FlatPage
+    tags: str
     content: Element
     followed: dict[str, str] = field(default_factory=dict)
     not_followed: dict[str, str] = field(default_factory=dict)
@@ -73,7 +78,8 @@ class PageElements:
 
 def collect(root: Element) -> PageElements:
     """Collect the elements of a page; it is not changed."""
-    found = PageElements(root, root)
+    flat = flatten(root)
+    found = PageElements(root, flat, "<".join(("", *dict.fromkeys(flat.tags))), root)
     for element in root.iter(*_COLLECTORS):
         _COLLECTORS[element.tag](element, found)
     return found

@@ -6,18 +6,20 @@ In two steps, because between them the parent may reply that it has the visible 
 from __future__ import annotations
 
 import logging
+import re
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import zstandard
-from lxml.etree import strip_tags
+from lxml.etree import fromstring
 
 from crawler.reading.content.content_text import absolute
 from crawler.reading.content.content_xml import (
     DOCUMENT,
     PackedContent,
     content_of_lines,
+    in_attribute,
     pack_content,
     pack_lines,
     unpack_content,
@@ -26,7 +28,7 @@ from crawler.reading.content.main_content import TRAFILATURA, read_by_trafilatur
 from crawler.reading.content_types import WallKind
 from crawler.reading.decoding import decode
 from crawler.reading.documents.document_text import read_document
-from crawler.reading.flat_page import flatten
+from crawler.reading.flat_page import FlatPage, resolved
 from crawler.reading.further_links import further_links
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import MEAN_LENGTH, MIN_ROOM, LinkReader, base_url, resolve
@@ -49,7 +51,6 @@ from neardup.whole import SEPARATOR, part_of, with_whole
 if TYPE_CHECKING:
     from crawler.reading.content.main_content import MainContent
     from crawler.reading.documents.document_text import DocumentText
-    from crawler.reading.flat_page import FlatPage
     from crawler.reading.page_elements import PageElements
     from crawler.reading.protocol import ReadingOptions
     from crawler.reading.text import JudgedText
@@ -59,8 +60,16 @@ Element = Any  # lxml has no types
 
 logger = logging.getLogger(__name__)
 
-_PERMALINKS = frozenset({"", "#", "¶", "§", "\N{LINK SYMBOL}", "\uf0c1", "^", "↩", "↩\ufe0e", "↑"})
-_UNSEEN = " \t\n\r\xa0\u200b\u2060\ufeff"
+_PERMALINKS = ("#", "¶", "§", "\N{LINK SYMBOL}", "\uf0c1", r"\^", "↩\ufe0e?", "↑")
+_UNSEEN = "[ \t\n\r\xa0\u200b\u2060\ufeff]*"
+# The signs by which a heading links to itself, and the addresses of other links and of images.
+_LINKED = re.compile(
+    rf"<ref target=\"#[^\"]*\"(?:/>|>{_UNSEEN}(?:{'|'.join(_PERMALINKS)})?{_UNSEEN}</ref>)"
+    r"|(?P<tag><(?:ref|graphic)\b[^>]*? (?:target|src)=\")(?P<url>[^\"]*)\"|(?P<bare><ref)(?=/?>)"
+)
+_EMPTY = re.compile(r"\"></\w+>")
+_WORD = re.compile(r">\s*[^<\s]")
+_NO_TAGS = FlatPage([], [])
 _NO_PAGE = collect(parse(b""))  # links of documents are beside it
 
 
@@ -80,7 +89,7 @@ class PageReader:
         )
         self._compress = zstandard.ZstdCompressor().compress
         self._root: Element = None
-        self._page: FlatPage | None = None
+        self._page = _NO_TAGS
         self._visible: Visible | None = None
         self._shown: Visible | None = None
         self._is_apart = False
@@ -108,6 +117,7 @@ class PageReader:
         self._body = job.body
         self._root = parse(decoded.utf8, job.content_type)
         page = collect(self._root)
+        self._page = page.flat
         self._base = base = base_url(page.base, job.url)
         said = read_metadata(page, base, job.url)
         self._metadata = metadata = with_headers(said, job.headers, job.url)
@@ -150,13 +160,11 @@ class PageReader:
             digest = self._digest(self._document.text)
             secs = parsed.secs + time.process_time() - started
             return parsed._replace(visible_digest=digest, secs=secs)
-        self._page = flatten(self._root)
         self._shown = read_visible(self._page)
         self._visible, volatile = self._set_aside(self._shown)
         signs = read_wall_signs(self._root, self._visible, self._url)
         self._is_apart |= signs is not None and signs.kind == WallKind.SHELL
-        whole = self._visible.whole()
-        digest = self._digest(whole)
+        digest = self._digest(self._visible.whole())
         secs = parsed.secs + time.process_time() - started
         return parsed._replace(visible_digest=digest, signs=signs, secs=secs, volatile=volatile)
 
@@ -206,7 +214,7 @@ class PageReader:
             if not text_alone:
                 packed = pack_content(self._document.body())
                 content = PackedContent(packed, DOCUMENT, self._document.kind)
-        elif self._page is not None and self._visible is not None and self._shown is not None:
+        elif self._visible is not None and self._shown is not None:
             found = main_content(
                 self._root,
                 self._page,
@@ -223,10 +231,11 @@ class PageReader:
         else:
             raise RuntimeError("extract() follows see()")
         # What follows may take as much memory as the page.
-        self._root = self._page = self._visible = self._shown = self._document = found = None
+        found, body = None, self._body
+        self.forget()
         packed = self._compress(judged.text.encode("utf-8", "replace"))
         if not text_alone:
-            html_zstd = self._compress(self._body) if self._options.keep_html and is_html else None
+            html_zstd = self._compress(body) if self._options.keep_html and is_html else None
             blocks, name = block_hashes(judged.text), self._name(part_of(judged.text))
         secs = time.process_time() - started
         return Extracted(
@@ -253,7 +262,8 @@ class PageReader:
         return said.name(text).packed()
 
     def forget(self) -> None:
-        self._root = self._page = self._visible = self._shown = self._document = None
+        self._root = self._visible = self._shown = self._document = None
+        self._page = _NO_TAGS
         self._body = b""
 
     def _parse_document(self, job: ReadingTask, kind: str, started: float) -> Parsed:
@@ -309,9 +319,8 @@ def shown_content(found: MainContent | None, base: str, visible: Visible) -> Pac
     try:
         if found is not None and found.is_cut:
             return whole_content(found, visible)
-        if found is not None and any(map(str.strip, found.body.itertext())):
-            _make_absolute(found.body, base)
-            packed = pack_content(found.body, found.comments)
+        if found is not None and _WORD.search(found.xml):
+            packed = pack_content(with_absolute_links(found.xml, base), found.comments)
             if found.source == TRAFILATURA:
                 unpack_content(packed)  # no tree of it is known that cannot be read
             return PackedContent(packed, found.kind, found.source)
@@ -325,34 +334,33 @@ def shown_content(found: MainContent | None, base: str, visible: Visible) -> Pac
     return PackedContent(pack_lines(tidy(visible.text)), None, "visible")
 
 
-def _make_absolute(body: Element, base: str) -> None:
-    """Let links and images name whole URLs: pages of equal text share one content.
+def with_absolute_links(xml: str, base: str) -> str:
+    """Return a content whose links and images name whole URLs: pages of equal text share one.
 
     The signs by which a heading links to itself are left out. So that a long base does not make a
     page of gigabytes, links beyond some size stay as they are written.
     """
-    join = PlainJoiner(base).join
-    room = MIN_ROOM
-    for name, attribute in (("ref", "target"), ("graphic", "src")):
-        for element in body.iter(name):
-            room += MEAN_LENGTH
-            address = element.get(attribute) or ""
-            if address[:1] == "#" and name == "ref" and _is_permalink(element):
-                element.tag, element.text = "left-out", None
-            elif len(base) <= room:
-                url = join(address) or absolute(base, address) or address
-                room -= len(url)
-                element.set(attribute, url)
-    strip_tags(body, "left-out")
+    join, room = PlainJoiner(base).join, MIN_ROOM
 
+    def linked(found: re.Match[str]) -> str:
+        nonlocal room
+        room += MEAN_LENGTH
+        if found.lastgroup is None:
+            return ""
+        if len(base) > room:
+            return found[0]
+        address = resolved(found["url"] or "")
+        url = join(address) or absolute(base, address) or address
+        room -= len(url)
+        tag: str = found["tag"] or '<ref target="'
+        return f'{tag}{in_attribute(url)}"'
 
-def _is_permalink(element: Element) -> bool:
-    return not len(element) and (element.text or "").strip(_UNSEEN) in _PERMALINKS
+    return _EMPTY.sub('"/>', _LINKED.sub(linked, xml))
 
 
 def whole_content(found: MainContent, visible: Visible) -> PackedContent:
     """Return the text outside links where it has as much as the content found, or all text."""
     unlinked = tidy(visible.unlinked)
-    if ink(unlinked) >= ink("".join(found.body.itertext())):
+    if ink(unlinked) >= ink("".join(fromstring(found.xml).itertext())):
         return PackedContent(pack_lines(unlinked), found.kind, "unlinked")
     return PackedContent(pack_lines(tidy(visible.text)), found.kind, "visible")

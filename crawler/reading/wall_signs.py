@@ -190,7 +190,7 @@ def _can_be_split(url: str) -> bool:
 
 def _kind(root: Element, worded: str, words: int) -> str:
     """Return the kind that a wording names, or the fields of a page with hardly any words."""
-    if _CHALLENGE(root) and words <= _SHORT_WORDS and _WORDED[WallKind.CAPTCHA].search(worded):
+    if words <= _SHORT_WORDS and _WORDED[WallKind.CAPTCHA].search(worded) and _CHALLENGE(root):
         return WallKind.CAPTCHA
     has_password = bool(_PASSWORD(root))
     for kind in (WallKind.CAPTCHA, WallKind.NOT_FOUND, WallKind.LOGIN, WallKind.CONSENT):

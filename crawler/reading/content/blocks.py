@@ -61,7 +61,6 @@ CONTAINERS = frozenset([*BLOCKS, "noscript"]) - {"br", "iframe", "select", "text
 # What a tag asks for: nothing; to begin a container, to end it, or both; something of an inline
 # element; to leave out all up to the end of an element; to do that where nothing opens it.
 _NOTHING, _BEGINS, _ENDS, _INLINE, _SKIPS, _HIDES = 0, 1, 2, 4, 8, 16
-_OF_CONTAINERS = frozenset([_BEGINS, _ENDS, _BEGINS | _ENDS])
 
 
 class BlockTag(Tag):
@@ -156,10 +155,11 @@ class PageBlocks:
         images: Images without text: the index of the next block, their container, their place.
         hidden: Elements that are left out, since nobody sees them.
         is_cut: Whether the page had more blocks than ``MAX_BLOCKS``.
+        pieces: Returns the text of a block with the inline elements that content keeps.
     """
 
     def __init__(self, cutter: _Cutter) -> None:
-        self._cutter = cutter
+        self.pieces = cutter.pieces
         self.containers, self.parents = cutter.containers, cutter.parents
         self.tags = [one.tag for one in self.containers]
         self.own = [one.own for one in self.containers]
@@ -196,14 +196,6 @@ class PageBlocks:
         for at in range(len(sizes) - 1, 0, -1):
             sizes[self.parents[at]] += sizes[at]
         return sizes
-
-    def pieces(self, span: BlockSpan, *, is_code: bool = False) -> list[Any]:
-        """Return the text of a block with the inline elements that content keeps.
-
-        It is in pieces: ``str``, a tag where an element begins, None where one ends. Code has no
-        numbers of its lines.
-        """
-        return self._cutter.pieces(span, is_code=is_code)
 
 
 def cut_blocks(page: FlatPage) -> PageBlocks:
@@ -242,7 +234,6 @@ class _Cutter:
         self.hidden = HiddenParts(page)
         self.is_cut = False
         self._page = page
-        self._known = _KNOWN
         self._stack: list[int] = [0]
         self._strings: list[str] = []
         self._linked = self._links = self._in_link = self._inline = 0
@@ -259,7 +250,7 @@ class _Cutter:
 
         Most of the time is spent here for each tag, so that its texts are added in place.
         """
-        known, strings, stack, blocks = self._known, self._strings, self._stack, self.blocks
+        known, strings, stack, blocks = _KNOWN, self._strings, self._stack, self.blocks
         last = len(self._page.tags) - 1
         self._begin(known[self._page.tags[0]])
         strings.append(self._page.texts[0])
@@ -270,7 +261,7 @@ class _Cutter:
             if kind >= _HIDES:
                 around = " ".join(self.containers[one].name[:200] for one in stack[-2:])
                 kind = _SKIPS if self.hidden.holds(at, tag, around) else kind - _HIDES
-            if kind in _OF_CONTAINERS:
+            if 0 < kind < _INLINE:
                 if strings:
                     self._flush(at)
                 self._first = at
@@ -293,13 +284,17 @@ class _Cutter:
                     self._linked += len(text.strip())
         self._flush(last)
 
-    def pieces(self, span: BlockSpan, *, is_code: bool) -> list[Any]:
-        """Return the pieces of a block; elements that go on behind it end in it."""
+    def pieces(self, span: BlockSpan, *, is_code: bool = False) -> list[Any]:
+        """Return the text of a block with the inline elements that content keeps.
+
+        It is in pieces: ``str``, a tag where an element begins, None where one ends, at the latest
+        with the block. Code has no numbers of its lines.
+        """
         pieces: list[Any] = [*span.carried, *filter(None, [self._page.texts[span.first]])]
         opened = len(span.carried)
         steps = self._steps(span.first, span.end)
         for at, written, text in steps:
-            tag = self._known[written]
+            tag = _KNOWN[written]
             is_number = is_code and tag.is_gutter and text.strip().isdecimal()
             is_number = is_number and self._page.tags[at + 1] == f"/{tag.tag}"
             if tag.kind == _SKIPS or is_number or at in self.hidden.begun:
@@ -358,7 +353,7 @@ class _Cutter:
     def _add_reading(self, at: int, tag: BlockTag) -> None:
         """Put brackets around the reading of a ruby that a page brackets for no browser."""
         if tag.begins and not tag.ends:
-            before = self._known[self._page.tags[at - 1]]
+            before = _KNOWN[self._page.tags[at - 1]]
             self._readings.append(not (before.tag == "rp" and before.ends))
             if self._readings[-1]:
                 self._brackets[at] = RUBY[0]

@@ -1,17 +1,17 @@
 """Write chosen blocks as a body in the vocabulary of trafilatura's XML.
 
-Its writers make text, Markdown, XML and HTML of it. Lists, tables, quotations and code keep their
-shape where they are that; tables and lists that lay out whole pages do not.
+It is written as text, since an element of lxml takes longer than all that is written into it.
+Lists, tables, quotations and code keep their shape where they are that; tables and lists that lay
+out whole pages do not.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
+from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-
-from lxml import etree
-from lxml.etree import SubElement
 
 from crawler.reading.content.content_shapes import (
     HEADINGS,
@@ -22,7 +22,7 @@ from crawler.reading.content.content_shapes import (
     layout_containers,
     whole_number,
 )
-from crawler.reading.content.content_xml import NOT_IN_XML
+from crawler.reading.content.content_xml import in_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,30 +30,18 @@ if TYPE_CHECKING:
     from crawler.reading.content.blocks import BlockSpan, PageBlocks
     from crawler.reading.flat_page import Tag
 
-Element = Any  # lxml has no types
-
-_INLINE: dict[str, tuple[str, str | None]] = {
-    "b": ("hi", "#b"),
-    "strong": ("hi", "#b"),
-    "i": ("hi", "#i"),
-    "em": ("hi", "#i"),
-    "u": ("hi", "#u"),
-    "kbd": ("hi", "#t"),
-    "samp": ("hi", "#t"),
-    "tt": ("hi", "#t"),
-    "var": ("hi", "#t"),
-    "sub": ("hi", "#sub"),
-    "sup": ("hi", "#sup"),
-    "code": ("code", None),
-    "del": ("del", None),
-    "s": ("del", None),
-    "strike": ("del", None),
-    "a": ("ref", None),
+_INLINE: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("b", "strong"), ("hi", '<hi rend="#b">')),
+    **dict.fromkeys(("i", "em"), ("hi", '<hi rend="#i">')),
+    **dict.fromkeys(("kbd", "samp", "tt", "var"), ("hi", '<hi rend="#t">')),
+    **{tag: ("hi", f'<hi rend="#{tag}">') for tag in ("u", "sub", "sup")},
+    **dict.fromkeys(("del", "s", "strike"), ("del", "<del>")),
+    "code": ("code", "<code>"),
+    "a": ("ref", ""),
 }
 SHAPING = frozenset([*_INLINE, "br", "img", "source"])
 """Inline elements that content needs; of others, such as ``span``, their text alone."""
 
-_WITHOUT_TEXT = frozenset(["lb", "graphic"])
 _MAX_NESTING = 12
 _MAX_PADDING = 10_000
 """Add at most this many empty cells to a page's tables, to keep columns below each other."""
@@ -71,12 +59,15 @@ _MAX_AROUND_CODE, _MAX_AROUND_CELL = 2, 6
 _NO_LANGUAGE = re.compile(r"(?:default|none|undefined|notranslate|number\w+)$|-basic$")
 _MAX_INLINE_NESTING = 8
 
+# What a text stands in between the parts of a list or table.
+_AROUND_TEXT = {"list": ("item",), "table": ("row", "cell"), "row": ("cell",)}
+
 Step = tuple[int, str]
 """A container that gives content its shape: its index and the element that it becomes."""
 
 
-def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
-    """Return the element ``body`` with the chosen blocks in the order of the page.
+def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> str:
+    """Return the element ``body`` as XML, with the chosen blocks in the order of the page.
 
     Args:
         blocks: Blocks of the page.
@@ -102,15 +93,34 @@ def build_body(blocks: PageBlocks, chosen: Iterable[int]) -> Element:
     return writer.finish()
 
 
+@dataclass(slots=True)
+class _Place:
+    """An element that is open.
+
+    Attributes:
+        step: The container that it stands for.
+        attributes: Its attributes, as they are written.
+        begun: Index of its tag among the parts that are written.
+        language: The language that the page names of code in it, or nothing.
+        children: Number of its elements, or 1 for a text of its own.
+        lines: Lines of code, which are written where it ends, behind their language.
+    """
+
+    step: Step
+    attributes: str
+    begun: int
+    language: str = ""
+    children: int = 0
+    lines: list[str] = field(default_factory=list)
+
+
 class _Writer:
     def __init__(self, blocks: PageBlocks, layout: set[int]) -> None:
-        self._body = etree.Element("body")
+        self._parts = ["<body>"]
         self._blocks = blocks
         self._layout = layout
         self._steps: dict[int, tuple[Step, ...]] = {}
-        self._open: list[tuple[Step, Element]] = []
-        # Lines of code, joined once: to add each to the text of its element would take O(n).
-        self._codes: list[tuple[Element, list[str]]] = []
+        self._open = [_Place((0, "body"), "", 0)]
         # Of a list, the container that was counted last, with its number.
         self._counted: dict[int, tuple[int, int]] = {}
         self._columns: dict[int, int] = {}
@@ -119,38 +129,29 @@ class _Writer:
     def write(self, home: int, pieces: Sequence[Any]) -> None:
         """Add a block."""
         place = self._place(self._steps_to(home))
+        kind = place.step[1]
+        if kind == "code":
+            _add_code(place, pieces)
+            return
         tags, parents = self._blocks.tags, self._blocks.parents
         level = HEADINGS.get(tags[home]) or HEADINGS.get(tags[parents[home]])
-        if place.tag == "code":
-            self._write_code(place, pieces)
-            return
-        may_hold = {"cell"} if level else {"cell", "item"}
-        if place.tag in may_hold and _is_empty(place):
-            into = place
-        elif level:
-            into = SubElement(place, "head", rend=level)
-        else:
-            into = SubElement(place, "p")
-        write_inline(into, pieces)
+        around = _AROUND_TEXT.get(kind, ())  # what stands between items or cells
+        holder = around[-1] if around else "" if place.children else kind
+        written = inline(pieces)
+        if holder != "cell" and (level or holder != "item"):
+            attributes = f' rend="{level}"' if level else ""
+            written = _element("head" if level else "p", attributes, written)
+        for name in reversed(around):
+            written = _element(name, "", written)
+        if written:
+            self._parts.append(written)
+            place.children += 1
 
-    def finish(self) -> Element:
-        """Return the body, without labels that say the language of the code below."""
-        for place, lines in self._codes:
-            place.text = "\n".join(lines)
-            label = place.getprevious()
-            is_label = label is not None and label.tag == "p" and label.text and not len(label)
-            if is_label and label.text.lower() == place.get("lang", "").lower():
-                label.getparent().remove(label)
-        return self._body
-
-    def _write_code(self, place: Element, pieces: Sequence[Any]) -> None:
-        if place.get("lang") is None:
-            _set_language(place, (one for one in pieces if getattr(one, "tag", "") == "code"))
-        verbatim = _xml("".join(map(_verbatim, pieces)))
-        if self._codes and self._codes[-1][0] is place:
-            self._codes[-1][1].append(verbatim)
-        elif verbatim := verbatim.strip("\n"):
-            self._codes.append((place, [verbatim]))
+    def finish(self) -> str:
+        """Return the body."""
+        while self._open:
+            self._end()
+        return "".join(self._parts)
 
     def _steps_to(self, home: int) -> tuple[Step, ...]:
         """Return the containers above a block that give content its shape, outermost first."""
@@ -184,45 +185,57 @@ class _Writer:
             return kind == "table"
         return tag in {"dt", "dd"} and at >= 0 and self._blocks.tags[at] in {"dt", "dd"}
 
-    def _place(self, steps: tuple[Step, ...]) -> Element:
+    def _place(self, steps: tuple[Step, ...]) -> _Place:
         """Return the element for the innermost step; what is open already goes on."""
-        same = 0
-        for (step, _), wanted in zip(self._open, steps, strict=False):
-            if step != wanted:
+        same = 1
+        for place, wanted in zip(self._open[1:], steps, strict=False):
+            if place.step != wanted:
                 break
             same += 1
-        del self._open[same:]
-        place = self._open[-1][1] if self._open else self._body
-        for step in steps[same:]:
-            place = self._begin(place, step)
-            self._open.append((step, place))
-        while place.tag in {"list", "table", "row"}:
-            # Text that stands between items or cells.
-            inner = {"list": "item", "table": "row", "row": "cell"}[place.tag]
-            place = SubElement(place, inner)
-        return place
+        while len(self._open) > same:
+            self._end()
+        for step in steps[same - 1 :]:
+            self._begin(step)
+        return self._open[-1]
 
-    def _begin(self, place: Element, step: Step) -> Element:
-        """Return a new element for a container."""
-        at, kind = step
-        tag = self._blocks.tags[at] if at >= 0 else "ul"
-        if kind == "cell" and tag in {"td", "th"}:
-            self._pad(place, at)
-        made = SubElement(place, kind)
+    def _begin(self, step: Step) -> None:
+        """Begin an element for a container."""
+        (at, kind), around = step, self._open[-1]
         tags, parents = self._blocks.tags, self._blocks.parents
+        tag, attributes, language = tags[at] if at >= 0 else "ul", "", ""
+        if kind == "cell" and tag in {"td", "th"}:
+            self._pad(around, at)
         if tag == "th" or (tag == "td" and tags[parents[parents[at]]] == "thead"):
-            made.set("role", "head")
+            attributes = ' role="head"'
         elif tag in {"ol", "dl", "dt", "dd"}:
-            made.set("rend", tag)
+            attributes = f' rend="{tag}"'
         elif tag == "pre":
-            made.set("rend", "block")
-            around = [at]
+            attributes = ' rend="block"'
+            inside = [at]
             for _ in range(_MAX_AROUND_CELL if tags[parents[at]] == "td" else _MAX_AROUND_CODE):
-                around.append(parents[around[-1]])
-            _set_language(made, (self._blocks.containers[one] for one in around))
-        elif tag == "li" and place.get("rend") == "ol":
-            made.set("n", str(self._number(self._open[-1][0][0], at)))
-        return made
+                inside.append(parents[inside[-1]])
+            language = _language_of(self._blocks.containers[one] for one in inside)
+        elif tag == "li" and around.attributes == ' rend="ol"':
+            attributes = f' n="{self._number(around.step[0], at)}"'
+        around.children += 1
+        self._open.append(_Place(step, attributes, len(self._parts), language))
+        self._parts.append(f"<{kind}{attributes}>")
+
+    def _end(self) -> None:
+        """End the innermost element; a label that says the language of code is left out."""
+        place, parts = self._open.pop(), self._parts
+        kind = place.step[1]
+        if kind == "code":
+            named = f' lang="{place.language}"' if place.language else ""
+            label = f"<p>{place.language}</p>".lower()
+            if place.lines and parts[place.begun - 1].lower() == label:
+                parts[place.begun - 1] = ""
+            code = escape("\n".join(place.lines), quote=False).replace("\r", "&#13;")
+            parts[place.begun] = f"<{kind}{place.attributes}{named}>{code}"
+        if len(parts) == place.begun + 1 and not place.lines:
+            parts[-1] = f"{parts[-1][:-1]}/>"
+        else:
+            parts.append(f"</{kind}>")
 
     def _number(self, ordered: int, item: int) -> int:
         """Return the number of an item of an ordered list; items that are left out count."""
@@ -236,18 +249,23 @@ class _Writer:
         self._counted[ordered] = item, number
         return number
 
-    def _pad(self, row: Element, cell: int) -> None:
+    def _pad(self, row: _Place, cell: int) -> None:
         """Add empty cells in front of a cell until it stands in its column."""
         if cell not in self._columns:
             self._columns |= columns_of(self._blocks, cell)
-        missing = min(self._columns.get(cell, 0) - len(row), self._padding)
-        for _ in range(missing):
-            self._padding -= 1
-            SubElement(row, "cell")
+        missing = min(self._columns.get(cell, 0) - row.children, self._padding)
+        if missing > 0:
+            self._padding -= missing
+            row.children += missing
+            self._parts.append("<cell/>" * missing)
 
 
-def _set_language(code: Element, tags: Iterable[Tag]) -> None:
-    """Note the language that a page names of code on one of some tags."""
+def _element(name: str, attributes: str, inner: str) -> str:
+    return f"<{name}{attributes}>{inner}</{name}>" if inner else f"<{name}{attributes}/>"
+
+
+def _language_of(tags: Iterable[Tag]) -> str:
+    """Return the language that a page names of code on one of some tags, or nothing."""
     for tag in tags:
         attributes = dict(tag.items())
         named = attributes.get("data-lang") or attributes.get("data-language")
@@ -256,31 +274,30 @@ def _set_language(code: Element, tags: Iterable[Tag]) -> None:
             "", named or (found and "".join(filter(None, found.groups()))) or ""
         )
         if _LANGUAGE_NAME.fullmatch(named):
-            code.set("lang", named)
-            return
+            return named
+    return ""
 
 
-def _verbatim(piece: Any) -> str:
-    if isinstance(piece, str):
-        return piece
-    return "\n" if piece is not None and piece.tag == "br" else ""
+def _add_code(place: _Place, pieces: Sequence[Any]) -> None:
+    if not place.language:
+        place.language = _language_of(one for one in pieces if getattr(one, "tag", "") == "code")
+    breaks = {"br": "\n"}
+    verbatim = "".join(
+        one if isinstance(one, str) else breaks.get(getattr(one, "tag", ""), "") for one in pieces
+    )
+    if place.lines or (verbatim := verbatim.strip("\n")):
+        place.lines.append(verbatim)
 
 
-def _is_empty(element: Element) -> bool:
-    return not element.text and next(element.iterchildren(), None) is None
-
-
-def write_inline(into: Element, pieces: Sequence[Any]) -> None:  # noqa: PLR0912  # calls cost more
-    """Write a block's text into an element, with its links, emphasis and images."""
-    # The elements that are open, each with its last child and the texts behind that, which are
-    # joined once; None leaves no trace.
-    opened: list[list[Any] | None] = []
-    here: list[Any] = [into, None, []]
-    above: list[list[Any]] = []
-    after_space, source = True, None
+def inline(pieces: Sequence[Any]) -> str:  # noqa: PLR0912  # calls cost more
+    """Return a block's text as XML, with its links, emphasis and images."""
     if len(pieces) == 1 and isinstance(pieces[0], str):
-        into.text = _xml(" ".join(pieces[0].split()))
-        return
+        return escape(" ".join(pieces[0].split()), quote=False)
+    parts: list[str] = []
+    # The elements that are open, each with the number of parts at its begin; None leaves no trace.
+    opened: list[tuple[str, int] | None] = []
+    inside: list[str] = []
+    after_space, source = True, None
     for piece in pieces:
         if isinstance(piece, str):
             text = " ".join(piece.split())
@@ -289,63 +306,56 @@ def write_inline(into: Element, pieces: Sequence[Any]) -> None:  # noqa: PLR0912
             if piece[-1].isspace() and text and text != " ":
                 text += " "
             if text:
-                here[2].append(text)
+                parts.append(escape(text, quote=False))
                 after_space = text[-1] == " "
-        elif piece is not None:
-            if piece.tag == "img":
-                made, source = _graphic(here[0], piece, source), None
-            else:
-                is_deep = len(above) >= _MAX_INLINE_NESTING
-                made = None if is_deep else _inline_element(here[0], piece)
-                source = piece if piece.tag == "source" else source
-            if made is None or made.tag in _WITHOUT_TEXT:
-                opened.append(None)
-            else:
-                above.append(here)
-                opened.append(here := [made, None, []])
-            if made is not None and made.tag in _WITHOUT_TEXT:
-                _follow(here, made)
-                after_space = made.tag == "lb"
-        elif opened and opened.pop() is not None:
-            _follow(here, here[1])
-            closed, last, _ = here
-            here = above.pop()
-            if closed.text or last is not None:
-                _follow(here, closed)
-            else:
-                here[0].remove(closed)
-    for unfinished in (here, *above):
-        _follow(unfinished, None)
-    _trim_end(into)
+        elif piece is None:
+            if opened and (begun := opened.pop()) is not None:
+                inside.pop()
+                if len(parts) > begun[1]:
+                    parts.append(f"</{begun[0]}>")
+                else:
+                    parts.pop()
+        elif piece.tag not in _INLINE:
+            is_break = piece.tag == "br"
+            written = "<lb/>" if is_break else _graphic(piece, source)
+            source = piece if piece.tag == "source" else None
+            opened.append(None)
+            if written:
+                parts.append(written)
+                after_space = is_break
+        else:
+            name, tag = _opening(piece, inside)
+            if tag:
+                parts.append(tag)
+                inside.append(name)
+            opened.append((name, len(parts)) if tag else None)
+    for at in range(len(parts) - 1, -1, -1):  # no white space stands at the end
+        if parts[at][:1] != "<":
+            parts[at] = parts[at].rstrip()
+        if parts[at][:2] != "</":
+            break
+    return "".join(parts)
 
 
-def _inline_element(place: Element, source: Element) -> Element | None:
-    tag = source.tag
-    if tag == "br":
-        return SubElement(place, "lb")
-    kind = _INLINE.get(tag)
-    if tag == "a" and source.get("href") is None:
-        return None
-    if kind is None or (kind[0] == place.tag and kind[0] in {"ref", "code"}):
-        return None
-    made = SubElement(place, kind[0])
-    if kind[1]:
-        made.set("rend", kind[1])
-    elif kind[0] == "ref":
-        made.set("target", _xml((source.get("href") or "").strip()))
-    return made
+def _opening(source: Tag, inside: list[str]) -> tuple[str, str]:
+    """Return the name and the tag of an inline element, an empty tag where none is written."""
+    name, tag = _INLINE[source.tag]
+    if len(inside) >= _MAX_INLINE_NESTING or (inside[-1:] == [name] and name in {"ref", "code"}):
+        return name, ""
+    if name == "ref" and (target := source.get("href")) is not None:
+        tag = f'<ref target="{in_attribute(target.strip())}">'
+    return name, tag
 
 
-def _graphic(place: Element, image: Element, source: Tag | None) -> Element | None:
-    """Add a picture; a ``source`` in front of it may hold its only address."""
+def _graphic(image: Tag, source: Tag | None) -> str:
+    """Return a picture, if it is one; a ``source`` in front of it may hold its only address."""
     urls = (_image_url(dict(one.items())) for one in (image, source) if one is not None)
     url = next(filter(None, urls), None)
-    if url is None:
-        return None
-    made = SubElement(place, "graphic", src=_xml(url))
-    if alt := (image.get("alt") or "").strip():
-        made.set("alt", _xml(alt))
-    return made
+    if url is None or image.tag != "img":
+        return ""
+    alt = in_attribute((image.get("alt") or "").strip())
+    said = f' alt="{alt}"' if alt else ""
+    return f'<graphic src="{in_attribute(url)}"{said}/>'
 
 
 def _image_url(attributes: dict[str, str]) -> str | None:
@@ -356,32 +366,3 @@ def _image_url(attributes: dict[str, str]) -> str | None:
     sets = (url.split() for name, url in attributes.items() if name.endswith("srcset"))
     urls = (*named, *(candidates[0].rstrip(",") for candidates in sets if candidates))
     return next((url for url in urls if url and not url.startswith("data:")), None)
-
-
-def _follow(here: list[Any], child: Element | None) -> None:
-    """Write the texts behind the last child of an element, which another one follows."""
-    place, last, texts = here
-    if texts:
-        text = _xml("".join(texts))
-        if last is None:
-            place.text = (place.text or "") + text
-        else:
-            last.tail = (last.tail or "") + text
-        here[2] = []
-    here[1] = child
-
-
-def _trim_end(into: Element) -> None:
-    place = into
-    while (last := next(place.iterchildren(reversed=True), None)) is not None:
-        if last.tail:
-            last.tail = last.tail.rstrip() or None
-            return
-        place = last
-    if place.text:
-        place.text = place.text.rstrip() or None
-
-
-def _xml(text: str) -> str:
-    """Return a text without the characters that XML has no place for."""
-    return text if text.isprintable() else NOT_IN_XML.sub("", text)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import zstandard
 from lxml.etree import XMLParser, XMLSyntaxError, XPath, fromstring, tostring
 
+from crawler.reading.flat_page import REFERENCES
 from neardup.whole import part_of
 
 Element = Any  # lxml has no types
@@ -44,6 +45,8 @@ _PARSER = XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
 _TOO_DEEP = XPath("/".join("*" * MAX_DEPTH))
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """A character that XML 1.0 cannot hold, such as an escape."""
+_REFERRED = re.compile('[<>&"\t\n\r]')
+_REFERENCES = {character: reference for reference, character in REFERENCES.items()}
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
 _NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
 _REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
@@ -69,15 +72,23 @@ class ContentError(ValueError):
     """A stored content cannot be read."""
 
 
-def pack_content(body: Element, comments: str = "") -> bytes:
-    """Return a tree as it is stored, beside it lines of comments; deep elements are flattened."""
+def written(body: Element) -> str:
+    """Return a tree as XML; deep elements are flattened."""
     for element in _TOO_DEEP(body):
         if len(element):
-            text, tail = " ".join(element.itertext(with_tail=True)), element.tail
-            for child in list(element):
-                element.remove(child)
-            element.text, element.tail = text, tail
-    xml = tostring(body, encoding="unicode", with_tail=False)
+            text = " ".join(element.itertext(with_tail=True))
+            element[:], element.text = [], text
+    return str(tostring(body, encoding="unicode", with_tail=False))
+
+
+def in_attribute(value: str) -> str:
+    """Return a value as it stands between quotes."""
+    return _REFERRED.sub(lambda found: _REFERENCES[found[0]], value)
+
+
+def pack_content(body: Element | str, comments: str = "") -> bytes:
+    """Return a tree, or its XML, as it is stored, beside it lines of comments."""
+    xml = body if isinstance(body, str) else written(body)
     if "&#" in xml:
         xml = _REFERENCE.sub(_allowed, xml)
     if comments:

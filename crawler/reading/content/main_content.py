@@ -26,7 +26,7 @@ from crawler.reading.content.content_shapes import (
     write_code,
     write_formulas,
 )
-from crawler.reading.content.content_xml import PAGE_TYPES
+from crawler.reading.content.content_xml import PAGE_TYPES, written
 from crawler.reading.content.page_features import PAGE_NAMES
 from crawler.reading.flat_page import flatten
 
@@ -85,8 +85,8 @@ class MainContent(NamedTuple):
         kind: Type of the page: article, documentation, product, service, forum, listing or
             collection; None where hardly anything tells it.
         text: Text of the chosen blocks, a line each, which verdicts rest on.
-        body: Element ``body`` in the vocabulary of trafilatura's XML: p, head, list, item, quote,
-            code, table, row, cell, ref, graphic, hi, lb, del. None where it was not asked for.
+        xml: Element ``body`` in the vocabulary of trafilatura's XML: p, head, list, item, quote,
+            code, table, row, cell, ref, graphic, hi, lb, del. Empty where it was not asked for.
         source: What found it, one of ``EXTRACTORS``.
         is_cut: Whether the end of the page was not looked at: it has more than ``MAX_BLOCKS``.
         comments: Text of readers' comments that are no content, a line for each block.
@@ -94,7 +94,7 @@ class MainContent(NamedTuple):
 
     kind: str | None
     text: str
-    body: Element
+    xml: str
     source: str
     is_cut: bool = False
     comments: str = ""
@@ -129,14 +129,14 @@ def read_content(
     texts = [blocks.texts[one] for one in at]
     text = "\n".join(texts)
     if not with_body:
-        return MainContent(kind, text, None, BLOCKS, blocks.is_cut)
+        return MainContent(kind, text, "", BLOCKS, blocks.is_cut)
     comments = commentary(blocks, features, chosen, kind)
     if is_doubtful_article(types, features.page, chosen, odds, features.sizes):
         # A table or list that was chosen is not taken apart, however unlikely some cells are.
         whole = np.where(chosen & (block_units(blocks) > 0), 1, odds)
         article = read_article(root, blocks, whole)
         if article is not None and agree(article, texts):
-            return MainContent(kind, text, article, TRAFILATURA, comments=comments)
+            return MainContent(kind, text, written(article), TRAFILATURA, comments=comments)
     return MainContent(kind, text, build_body(blocks, at), BLOCKS, blocks.is_cut, comments)
 
 
@@ -152,7 +152,7 @@ def read_by_trafilatura(root: Element) -> MainContent:
     """
     from trafilatura import extract  # noqa: PLC0415  # it takes an eighth of a second
 
-    return MainContent(None, extract(deepcopy(root)) or "", None, TRAFILATURA)
+    return MainContent(None, extract(deepcopy(root)) or "", "", TRAFILATURA)
 
 
 def page_type(types: NDArray[np.float32], page: NDArray[np.float32]) -> str | None:

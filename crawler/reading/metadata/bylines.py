@@ -254,7 +254,7 @@ class _Reader:
             self._days.add(found)
 
     def _named_day(self, text: str) -> tuple[str, int, int] | None:
-        return named_day(text, is_day_first=self.is_day_first)
+        return named_day(text, is_day_first=self.is_day_first) if _DIGIT.search(text) else None
 
     def read_end(self, root: Element) -> None:
         """Take what the last lines of a page say, as those of manuals do."""

@@ -116,7 +116,7 @@ def read_metadata(page: PageElements, base: str, url: str | None = None) -> Meta
     titles: list[Found] = [("title", page.title), *facts.of_metas(("og:title",))]
     full_title = facts.first("title", titles) or facts.first("title", [("h1", _HEADING(root))])
     first = facts.first("h1", h1)
-    author = _author(facts, page) or _marked_author(facts, root)
+    author = _author(facts, page) or _marked_author(facts, page)
     date, modified = _dates(facts, page)
     is_dated = facts.sources.get("date", "time") != "time"
     if (author is None or not is_dated) and not is_home_page(url or base):
@@ -229,8 +229,8 @@ def _author(facts: _Facts, found: PageElements) -> str | None:
     return facts.first("author", [*named, *facts.described("author")])
 
 
-def _marked_author(facts: _Facts, root: Element) -> str | None:
-    for element in _AUTHOR(root):
+def _marked_author(facts: _Facts, page: PageElements) -> str | None:
+    for element in _AUTHOR(page.root) if '="author"' in page.tags else ():
         is_relation = element.get("rel") == "author"
         code = "rel:author" if is_relation else "itemprop:author"
         # The author of a post in a forum has badges beside the name.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml.etree import fromstring, tostring
 
 from crawler.reading.content.block_features import PageFeatures
 from crawler.reading.content.blocks import MAX_BLOCKS, cut_blocks
@@ -48,7 +49,7 @@ def text_of(element: Any) -> str:
 
 def test_content_leaves_menus_and_footers_out() -> None:
     content = content_of(ARTICLE)
-    text = text_of(content.body)
+    text = text_of(fromstring(content.xml))
     assert text.count("Pilots wait at the outer buoy.") == 18
     assert "Shop" not in text
     assert "All rights reserved" not in text
@@ -127,7 +128,7 @@ def test_posts_that_only_noscript_has_are_content() -> None:
     content = content_of(
         f"<html><body><div id=app></div><noscript>{posts}</noscript></body></html>"
     )
-    assert text_of(content.body).count("Pilots wait") == 5
+    assert text_of(fromstring(content.xml)).count("Pilots wait") == 5
 
 
 def test_body_keeps_lists_tables_code_links_and_images() -> None:
@@ -136,7 +137,7 @@ def test_body_keeps_lists_tables_code_links_and_images() -> None:
     <table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2</td></tr></table>
     <p>With <img src="/i.png" alt="a picture"> in it</p></body>"""
     blocks = cut_blocks(flatten(parse(html.encode())))
-    body = build_body(blocks, range(len(blocks.texts)))
+    body = fromstring(build_body(blocks, range(len(blocks.texts))))
     assert body.find("head").get("rend") == "h2"
     assert body.find("p/hi").get("rend") == "#b"
     assert body.find("p/ref").get("target") == "/a"
@@ -152,7 +153,8 @@ def test_body_keeps_lists_tables_code_links_and_images() -> None:
 def test_text_of_every_script_keeps_its_order() -> None:
     html = "<body><p>我们今天去公园</p><p>散步 שלום עולם</p><p>Привет <i>мир</i> ไทย</p></body>"
     blocks = cut_blocks(flatten(parse(html.encode())))
-    assert text_of(build_body(blocks, range(3))) == "我们今天去公园 散步 שלום עולם Привет мир ไทย"
+    body = fromstring(build_body(blocks, range(3)))
+    assert text_of(body) == "我们今天去公园 散步 שלום עולם Привет мир ไทย"
 
 
 @pytest.mark.parametrize(
@@ -168,17 +170,17 @@ def test_text_of_every_script_keeps_its_order() -> None:
     ],
 )
 def test_odd_pages_have_their_words_as_content(html: str, words: str) -> None:
-    assert text_of(content_of(html).body) == words
+    assert text_of(fromstring(content_of(html).xml)) == words
 
 
 def test_a_page_of_very_many_links_in_one_place_takes_no_time_squared() -> None:
     content = content_of("<p>" + '<a href="/x">word</a> ' * 100_000 + "</p>")
-    assert text_of(content.body).count("word") == 100_000
+    assert text_of(fromstring(content.xml)).count("word") == 100_000
 
 
 def body_of(html: str) -> Any:
     blocks = cut_blocks(flatten(parse(html.encode())))
-    return build_body(blocks, range(len(blocks.texts)))
+    return fromstring(build_body(blocks, range(len(blocks.texts))))
 
 
 @pytest.mark.parametrize(
@@ -191,6 +193,26 @@ def body_of(html: str) -> Any:
 )
 def test_code_keeps_its_lines(html: str, code: str) -> None:
     assert [one.text for one in body_of(html).iter("code")] == [code]
+
+
+def test_lists_within_code_stand_behind_its_lines() -> None:
+    code = body_of("<pre class=language-c>a<span><li>x</li></span>c</pre>").find("code")
+    assert (code.get("lang"), code.text) == ("c", "a\nc")
+    assert code.findtext("list/item") == "x"
+
+
+def test_content_is_written_as_xml_whatever_stands_in_it() -> None:
+    body = body_of(
+        """<p>a &lt;b&gt; &amp; <a href='/?a=1&amp;b="2"&#9;'>c</a></p><pre>d&#13;e</pre>"""
+    )
+    assert body.findtext("p") == "a <b> & "
+    assert body.find("p/ref").get("target") == '/?a=1&b="2"'
+    assert body.findtext("code") in {"d\re", "d\ne"}
+
+
+def test_elements_without_text_leave_no_trace_but_their_spaces() -> None:
+    body = body_of("<p>one <b></b><i><u></u></i><a href=/x> </a>two<br><code></code></p>")
+    assert tostring(body.find("p")) == b"<p>one two<lb/></p>"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +240,7 @@ def test_items_have_the_numbers_that_the_page_shows() -> None:
     root = parse(b"<ol start=3><li>a<li>left out<li>b<li value=9>c<ol><li>d</ol></ol>")
     blocks = cut_blocks(flatten(root))
     chosen = [at for at, text in enumerate(blocks.texts) if text != "left out"]
-    items = build_body(blocks, chosen).iter("item")
+    items = fromstring(build_body(blocks, chosen)).iter("item")
     assert [(one.get("n"), one.text) for one in items] == [
         ("3", "a"),
         ("5", "b"),
@@ -346,7 +368,8 @@ def test_what_is_open_in_a_block_is_closed_in_it() -> None:
     for pieces in map(blocks.pieces, blocks.spans):
         opened = sum(piece is not None and not isinstance(piece, str) for piece in pieces)
         assert opened == pieces.count(None)
-    assert text_of(build_body(blocks, range(len(blocks.texts)))) == "x y z w v q"
+    body = fromstring(build_body(blocks, range(len(blocks.texts))))
+    assert text_of(body) == "x y z w v q"
 
 
 _TEXT = st.text(
@@ -368,7 +391,7 @@ class TestContentProperties:
     def test_words_of_content_are_words_of_the_page_in_their_order(self, html: str) -> None:
         root = parse(html.encode())
         page = iter(re.findall(r"\S", "".join(root.itertext())))
-        found = re.findall(r"\S", "".join(content_of(html).body.itertext()))
+        found = re.findall(r"\S", "".join(fromstring(content_of(html).xml).itertext()))
         assert all(one in page for one in found)
 
     @given(st.lists(st.tuples(st.booleans(), st.text("ab \n\t\xa0\u2028\u3000", max_size=6))))
@@ -377,13 +400,13 @@ class TestContentProperties:
     ) -> None:
         root = parse("".join(f"<i>{one}</i>" if shaped else one for shaped, one in parts).encode())
         blocks = cut_blocks(flatten(root))
-        body = build_body(blocks, range(len(blocks.texts)))
+        body = fromstring(build_body(blocks, range(len(blocks.texts))))
         assert "".join(body.itertext()) == " ".join("".join(root.itertext()).split())
 
     @given(_NODES)
     def test_a_page_with_words_has_content(self, html: str) -> None:
         shown = "".join(parse(html.encode()).itertext()).strip()
-        assert bool(text_of(content_of(html).body)) == bool(shown)
+        assert bool(text_of(fromstring(content_of(html).xml))) == bool(shown)
 
 
 def test_elements_with_the_name_of_what_is_pruned_stay() -> None:

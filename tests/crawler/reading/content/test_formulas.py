@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from lxml.etree import fromstring
 
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.content.content_body import build_body
@@ -30,7 +31,7 @@ def written(html: str) -> str:
     blocks = cut_blocks(write_formulas(root, flatten(root)))
     if write_code(root, blocks):
         blocks = cut_blocks(flatten(root))
-    return markdown(build_body(blocks, range(len(blocks.texts))))
+    return markdown(fromstring(build_body(blocks, range(len(blocks.texts)))))
 
 
 def test_a_displayed_formula_may_follow_its_number() -> None:

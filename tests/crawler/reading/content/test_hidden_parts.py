@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lxml.etree import fromstring
 
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.content.content_body import build_body
@@ -21,7 +22,7 @@ def shown(html: str) -> str:
     """All blocks of a page with much other text, without that."""
     root = parse(f"<body><p>{PROSE}</p>{html}<p>{PROSE}</p></body>".encode())
     blocks = cut_blocks(flatten(root))
-    body = build_body(blocks, range(len(blocks.texts)))
+    body = fromstring(build_body(blocks, range(len(blocks.texts))))
     return " ".join(plain_text(body).replace(PROSE.strip(), "").split())
 
 
