@@ -67,7 +67,7 @@ class LinksCommand(PlainCommand):
         if opts.output is None:
             self._say_faults(folder, opts)
             return
-        if opts.json or opts.fail_on or opts.limit is not None:
+        if opts.json or opts.fail_on is not None or opts.limit is not None:
             raise CommandError("-o exports every link; leave --json, --limit and --fail-on out")
         self._export(folder, opts.output)
 
@@ -97,9 +97,10 @@ class LinksCommand(PlainCommand):
             say(f"{many(left, 'link')} to other sites not asked yet", to_stderr=True)
 
     def _say_faults(self, folder: str, opts: argparse.Namespace) -> None:
+        from crawler.console.escaping import say
         from crawler.console.lab_options import whole
 
-        failing = _named_faults(opts.fail_on or "")
+        failing = [] if opts.fail_on is None else _named_faults(opts.fail_on)
         most = whole(opts.limit or ("100" if opts.json else "5"), "--limit", 1)
         from crawler.maintenance.site_faults import find_faults
         from crawler.storage.database import open_for_reading
@@ -107,8 +108,11 @@ class LinksCommand(PlainCommand):
         with closing(open_for_reading(Path(folder))) as connection:
             report = find_faults(connection, most, self.progress)
         self.say_result(opts, report.to_dict, fault_lines(report, folder))
-        found = {fault.name for fault in report.faults if fault.count}
-        self.exitcode = int(bool(failing & {*found, *report.unknown}))
+        found = {fault.name: f"{fault.count:,}" for fault in report.faults if fault.count}
+        found |= dict.fromkeys(report.unknown, "not known")
+        if failed := [f"{name} {found[name]}" for name in failing if name in found]:
+            say(f"failed: {', '.join(failed)}", to_stderr=True)
+            self.exitcode = 1
 
     def _export(self, folder: str, output: str) -> None:
         from crawler.console.escaping import say
@@ -126,17 +130,16 @@ class LinksCommand(PlainCommand):
             say(f"{count:,} links in {to.name}", to_stderr=True)
 
 
-def _named_faults(words: str) -> set[str]:
+def _named_faults(words: str) -> list[str]:
     """Return the faults whose names begin with one of the words, which commas part."""
     from crawler.maintenance.fault import FAULTS
 
-    begun = {
-        word: {name for name in FAULTS if name.startswith(word.strip())}
-        for word in filter(None, words.split(","))
-    }
-    if wrong := [word for word, names in begun.items() if not names]:
-        raise CommandError(f"--fail-on {wrong[0]}: no fault; there are {', '.join(FAULTS)}")
-    return set().union(*begun.values())
+    begun = tuple(filter(None, map(str.strip, words.split(","))))
+    wrong = [word for word in begun if not any(name.startswith(word) for name in FAULTS)]
+    if wrong or not begun:
+        named = wrong[0] if wrong else repr(words)
+        raise CommandError(f"--fail-on {named}: no fault; there are {', '.join(FAULTS)}")
+    return [name for name in FAULTS if name.startswith(begun)]
 
 
 _SHOWN_PAGES = 3

@@ -217,7 +217,7 @@ class MirrorCommand(SpiderCommand):
         self, arguments: dict[str, str], named: Path | None, opts: argparse.Namespace
     ) -> int:
         import_scrapy()
-        from crawler.console.mirror_packing import WACZ, ZIM, ZIP, formats_of, pack
+        from crawler.console.mirror_packing import WACZ, ZIM, ZIP, formats_of, pack, tell_outdated
         from crawler.console.mirror_run import Mirroring, usual_folder
         from crawler.spiders.arguments import byte_count
         from crawler.spiders.mirror import MirrorSpider
@@ -248,9 +248,10 @@ class MirrorCommand(SpiderCommand):
             return dry_run(folder, arguments, settings, lambda: self.host.crawler_process)
         mirroring = Mirroring(folder, arguments, settings, packs=opts.wacz)
         status = mirroring.run(lambda: self.host.crawler_process)
-        packed = [name for name in formats if name != WACZ]
-        if packed and status != INTERRUPTED:
+        packed = [name for name in formats if name != WACZ and status != INTERRUPTED]
+        if packed:
             pack(folder, packed)
+        tell_outdated(folder, packed)
         return status
 
     def _places(self, args: Sequence[str], *, is_known: bool) -> tuple[list[str], Path | None]:

@@ -32,7 +32,7 @@ from crawler.storage import meta_names
 from crawler.storage.database import meta_of, open_for_reading
 from crawler.storage.directory import lock_held
 from crawler.suggestions import did_you_mean
-from neardup.files.durable import new_file
+from neardup.files.durable import replacing
 from neardup.installing import install_command
 from neardup.plurals import many
 
@@ -288,11 +288,10 @@ def _replaced(target: Path) -> Iterator[Path]:
     """
     partial = _partial(target)
     try:
-        new_file(partial).close()
-        yield partial
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        partial.replace(target)
+        with replacing(target, partial.name):
+            yield partial
+            with partial.open("rb") as file:  # libzim made another one of that name
+                os.fsync(file.fileno())
     except MirrorError:
         raise
     except (OSError, RuntimeError) as error:  # libzim raises the latter
@@ -344,6 +343,14 @@ def clear_unfinished(folder: Path) -> None:
 def packed_name(folder: Path, name: str) -> Path:
     """Return the path of a mirror packed in a format, beside its folder."""
     return folder.with_name(f"{folder.name}.{name}")
+
+
+def tell_outdated(folder: Path, formats: Sequence[str]) -> None:
+    """Name the packed files beside a mirror that was updated, but for those made anew."""
+    for name in (ZIP, ZIM):
+        target = packed_name(folder.resolve(), name)
+        if name not in formats and target.exists():
+            say_or_go_on(f"{target} is older than the mirror; --format {name} makes it anew")
 
 
 def pack(folder: Path, formats: Sequence[str]) -> None:

@@ -231,8 +231,6 @@ class Mirroring(SpiderRun):
 
 def _remembered(folder: Path, arguments: Mapping[str, str]) -> dict[str, str]:
     """Return the options of the last run that are not given now."""
-    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
-        return {}
     stored = json.loads(_stored(folder, meta_names.MIRROR_OPTIONS) or "{}")
     return {
         name: value
@@ -257,8 +255,6 @@ def usual_folder(settings: BaseSettings, url: str) -> Path:
 
 def mirrored_urls(folder: Path) -> list[str]:
     """Return the URL that a folder mirrors, in a list; empty: none."""
-    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
-        return []
     url = _stored(folder, meta_names.MIRROR_URL)
     return [] if url is None else [canonical_seed(url)]
 
@@ -295,6 +291,9 @@ def check(folder: Path, *, deep: bool = False) -> int:
 
 
 def _stored(folder: Path, name: str) -> str | None:
+    """Return a value that a mirror stored; None where there is no mirror."""
+    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
+        return None
     with closing(open_for_reading(folder / STATE_FOLDER)) as connection:
         return meta_of(connection.execute, name)
 

@@ -16,10 +16,9 @@ from neardup.installing import install_command
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from crawler.maintenance.broken_links import BrokenLink
-    from crawler.maintenance.crawl_report import PageCluster, Report, RestedHost
+    from crawler.maintenance.crawl_report import Report, RestedHost
     from crawler.maintenance.tally import Away, Change, Changes
     from crawler.pages.boilerplate import RepeatedText
     from crawler.url_rules.learning.canonicals import UntrustedHost
@@ -52,13 +51,22 @@ def change_lines(changes: Changes) -> Iterator[str]:
     for outcome, count in changes.outcomes.items():
         if count:
             yield f"  {count:>9,}  {outcome:<16} {OUTCOMES[outcome]}{_besides(outcome, changes)}"
+    if changes.still_away:
+        yield f"  {changes.still_away:>9,}  still away       moved, gone or forbidden since before"
     if changes.not_asked:
         yield f"  {changes.not_asked:>9,}  not asked for    not due, or not part of this visit"
     if changes.back:
         yield f"  {changes.back:>9,}  back             of these, were away at the visit before"
-    yield from _most_changed(changes)
-    for outcome, pages in changes.away.items():
-        yield from _away(outcome, pages, changes.outcomes[outcome])
+    kinds = changes.away.items()
+    away = (_away(kind, pages, changes.outcomes[kind]) for kind, pages in kinds)
+    yield from _sections((_most_changed(changes), *away))
+
+
+def _sections(sections: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield sections below an empty line each, without those that are a heading alone."""
+    for heading, *lines in sections:
+        if lines:
+            yield from ("", heading, *lines)
 
 
 def _besides(outcome: str, changes: Changes) -> str:
@@ -71,9 +79,6 @@ def _besides(outcome: str, changes: Changes) -> str:
 
 
 def _most_changed(changes: Changes) -> Iterator[str]:
-    if not changes.changed:
-        return
-    yield ""
     yield "most changed (similarity of the texts, 0 to 1; distance of their fingerprints):"
     for change in changes.changed[:SHOWN]:
         yield f"  {_measures(change)}  {change.url}"
@@ -93,11 +98,8 @@ def _measures(change: Change) -> str:
 
 
 def _away(outcome: str, pages: tuple[Away, ...], count: int) -> Iterator[str]:
-    if not pages:
-        return
-    yield ""
     yield f"{outcome}:"
-    for page in pages[:SHOWN]:
+    for page in pages[: min(SHOWN, count)]:  # the newest come first
         target = f" -> {page.moved_to}" if outcome == MOVED else ""
         yield f"  {page.url}{target} ({page.reason})"
     yield from _more(count)
@@ -134,13 +136,16 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
             yield f"  {count:>9,}  {reason}"
     if report.changes is not None:
         yield from change_lines(report.changes)
-    yield from _rested(report.rested)
-    yield from _broken(report.broken, folder)
-    yield from _clusters(report)
-    yield from _walls(report)
-    yield from _resembling(report)
-    yield from _parts(report)
-    yield from _repeated(report.boilerplate)
+    sections = (
+        _rested(report.rested),
+        _broken(report, folder),
+        _clusters(report),
+        _walls(report),
+        _resembling(report),
+        _parts(report),
+        _repeated(report.boilerplate),
+    )
+    yield from _sections(sections)
     yield ""
     yield (
         f"saved: of {decimal(report.fetched_bytes)} fetched, {decimal(report.saved_bytes)} repeat "
@@ -159,10 +164,11 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
     yield from refused_lines(report)
     yield from _document_lines(report)
     aside = f"not asked for, since the first {MIN_FILES} of their kind were no pages"
-    yield from _file_lines(report.file_links, aside)
+    yield from _aside_lines("files", report.file_links, aside)
     to_ask = "still to be asked for: others of their kind were pages, or too few were answered"
-    yield from _file_lines(report.file_links_to_ask, to_ask)
-    yield from _guess_lines(report.guesses_aside)
+    yield from _aside_lines("files", report.file_links_to_ask, to_ask)
+    guessed = "not asked for, since too few of their kind led to a page (--links)"
+    yield from _aside_lines("guesses", report.guesses_aside, guessed)
     yield from trap_lines(report.traps, SHOWN_TRAPS)
     yield from untrusted_lines(report.untrusted_canonicals, SHOWN_HOSTS)
     if report.better_copies:
@@ -222,21 +228,11 @@ def _document_lines(report: Report) -> Iterator[str]:
         yield f"not read: {total}; {install_command('documents')}, then --revisit yes"
 
 
-def _file_lines(counts: dict[str, int], state: str) -> Iterator[str]:
-    """Yield a line about links that look like files, by their ending, and their state."""
+def _aside_lines(what: str, counts: Mapping[str, int], state: str) -> Iterator[str]:
+    """Yield a line about links that were not asked for, by their ending or kind."""
     if counts:
-        endings = ", ".join(f".{ending} {count:,}" for ending, count in counts.items())
-        total = many(sum(counts.values()), "link")
-        yield f"files: {total} {state}: {endings}"
-
-
-def _guess_lines(aside: dict[str, int]) -> Iterator[str]:
-    """Yield a line about links that stand in places which rarely lead to a page."""
-    if aside:
-        kinds = ", ".join(f"{kind} {count:,}" for kind, count in aside.items())
-        total = many(sum(aside.values()), "link")
-        why = "since too few of their kind led to a page"
-        yield f"guesses: {total} not asked for, {why}: {kinds} (--links)"
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
+        yield f"{what}: {many(sum(counts.values()), 'link')} {state}: {kinds}"
 
 
 def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
@@ -261,40 +257,38 @@ def untrusted_lines(hosts: Sequence[UntrustedHost], most: int) -> Iterator[str]:
 
 def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:
     """Yield hosts that were paused, because they refused or did not answer."""
-    if hosts:
-        yield ""
-        yield "hosts that refused or did not answer, and were paused:"
+    yield "hosts that refused or did not answer, and were paused:"
     for host in hosts:
         rests = f", asked again in {host.left_secs:.0f} s" if host.left_secs else ""
         times = many(host.pauses, "time")
         yield f"  {host.name}: {times}, for up to {host.secs:,.0f} s ({host.reason}){rests}"
 
 
-def _broken(links: Sequence[BrokenLink], folder: str) -> Iterator[str]:
+def _broken(report: Report, folder: str) -> Iterator[str]:
     """Yield links that lead to no page, each with the page that has it."""
-    if links:
-        yield ""
-        yield "broken links, and the page on which each was met first:"
-    for link in links[:SHOWN]:
+    yield "broken links, and the page on which each was met first:"
+    for link in report.broken[:SHOWN]:
         yield f"  {link.url} ({link.reason})"
         yield f"      on {link.linked_from}{f': {link.text}' if link.text else ''}"
-    if links:
-        yield f"  more pages that have them: crawl-once links {folder}"
+    if report.broken:
+        left = report.broken_count - SHOWN
+        more = f"{left:,} more" if left > 0 else "all pages that have them"
+        yield f"  {more}: crawl-once links {folder}"
 
 
 def _clusters(report: Report) -> Iterator[str]:
-    if not report.clusters:
-        return
-    yield ""
     yield "largest clusters of duplicates:"
     for cluster in report.clusters[:SHOWN_CLUSTERS]:
-        yield from _cluster(cluster)
+        yield f"  {cluster.size:>9,}  {cluster.kept}"
+        for url in cluster.duplicates[:SHOWN_DUPLICATES]:
+            yield f"             = {url}"
+        hidden = cluster.size - 1 - min(len(cluster.duplicates), SHOWN_DUPLICATES)
+        if hidden:
+            yield f"             = {hidden:,} more"
 
 
 def _walls(report: Report) -> Iterator[str]:
-    if report.walls:
-        yield ""
-        yield "answered in place of pages (a login, a consent, no such page); not kept:"
+    yield "answered in place of pages (a login, a consent, no such page); not kept:"
     for wall in report.walls:
         yield f"  {wall.count:>9,}  {wall.verdict:<16} {wall.reason}, for example"
         yield f"             {wall.example}"
@@ -302,9 +296,6 @@ def _walls(report: Report) -> Iterator[str]:
 
 def _resembling(report: Report) -> Iterator[str]:
     """Yield pages kept for their names or contents, each with the page that it resembles."""
-    if not report.resembling:
-        return
-    yield ""
     yield "kept with nearly the words of another page, since names or contents differ (similarity):"
     for page in report.resembling[:SHOWN_RESEMBLING]:
         similarity = "   ?" if page.similarity is None else f"{page.similarity:.2f}"
@@ -314,9 +305,6 @@ def _resembling(report: Report) -> Iterator[str]:
 
 def _parts(report: Report) -> Iterator[str]:
     """Yield how many pages are parts of others, with the share of them that stands there."""
-    if not report.parts:
-        return
-    yield ""
     said = many(report.parts, "kept page is a part", "kept pages are parts")
     yield f"{said} of another kept page (containment, 0 to 1):"
     for page in report.part_examples[:SHOWN_PARTS]:
@@ -326,19 +314,8 @@ def _parts(report: Report) -> Iterator[str]:
 
 def _repeated(hosts: Sequence[RepeatedText]) -> Iterator[str]:
     """Yield how much of the text of hosts is boilerplate, each with an example."""
-    if hosts:
-        yield ""
-        yield "repeated by pages of a host (crawl-once pages --without-boilerplate leaves it out):"
+    yield "repeated by pages of a host (crawl-once pages --without-boilerplate leaves it out):"
     for host in hosts:
         of = f"in {host.pages:,} of {many(host.counted, 'page')}"
         yield f"  {host.share:>9.0%}  of the text of {host.host}; {of}:"
         yield f"             {shorten(host.example, SHOWN_CHARACTERS, placeholder=' ...')}"
-
-
-def _cluster(cluster: PageCluster) -> Iterator[str]:
-    yield f"  {cluster.size:>9,}  {cluster.kept}"
-    for url in cluster.duplicates[:SHOWN_DUPLICATES]:
-        yield f"             = {url}"
-    hidden = cluster.size - 1 - min(len(cluster.duplicates), SHOWN_DUPLICATES)
-    if hidden:
-        yield f"             = {hidden:,} more"

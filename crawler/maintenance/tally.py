@@ -12,6 +12,7 @@ from crawler.pages.verdicts import (
     DUPLICATES,
     FAILED,
     OUTCOMES,
+    STILL_AWAY,
     UNCHANGED,
     VERDICTS,
     WITHOUT_PAGE,
@@ -41,6 +42,10 @@ LISTED = 20
 _PAGES = "known JOIN pages USING (key) WHERE pages.latest = 1 AND known.visit = ?"
 _READ_ONCE = f"pages.verdict NOT IN ({listed(WITHOUT_PAGE)})"
 
+_NOT_ASKED = f"""
+SELECT count(*) FROM known JOIN pages USING (key)
+WHERE pages.latest = 1 AND {_READ_ONCE} AND known.visit < ?
+"""
 _CHANGED_MOST = f"""
 SELECT pages.url, known.distance, known.similarity, known.is_near, known.reason FROM {_PAGES}
 AND known.outcome = 'changed'
@@ -161,7 +166,8 @@ class Changes:
     """Counts and examples of the changes of a visit.
 
     Attributes:
-        outcomes: Requested URLs of this visit by outcome.
+        outcomes: Requested URLs of this visit by outcome, without those that are still away.
+        still_away: URLs that moved, went or were forbidden before this visit, and are so yet.
         nearly_unchanged: Changed pages with next to no difference.
         not_sent: Unchanged pages that were not sent again (HTTP 304).
         not_sent_bytes: Size of their last versions.
@@ -169,10 +175,10 @@ class Changes:
         changed: Changed pages, the most changed ones first.
         away: Pages that are away, by outcome, the newest first.
         not_asked: Known pages that this visit did not request.
-        next_due_at: Time at which the next known page is due, in seconds since 1970.
     """
 
     outcomes: dict[str, int]
+    still_away: int
     nearly_unchanged: int
     not_sent: int
     not_sent_bytes: int
@@ -180,42 +186,30 @@ class Changes:
     changed: tuple[Change, ...]
     away: dict[str, tuple[Away, ...]]
     not_asked: int
-    next_due_at: float | None
 
 
 def find_changes(connection: sqlite3.Connection, visit: int) -> Changes:
     """Read the changes of a visit. Complexity: O(URLs)."""
-    outcomes = dict.fromkeys(OUTCOMES, 0)
-    counted = connection.execute(
-        f"SELECT outcome, count(*) FROM {_PAGES} AND {_READ_ONCE} GROUP BY 1",
-        (visit,),
-    )
-    outcomes.update(tuple(row) for row in counted)
+    kinds = f"iif({STILL_AWAY}, '', outcome)"
+    sql = f"SELECT {kinds}, count(*) FROM {_PAGES} AND {_READ_ONCE} GROUP BY 1"
+    outcomes = dict.fromkeys(OUTCOMES, 0) | dict(connection.execute(sql, (visit,)).fetchall())
+    still_away = outcomes.pop("", 0)
     near, not_sent, not_sent_bytes, back = connection.execute(
         "SELECT sum(outcome = 'changed' AND is_near), sum(not_sent),"
         " sum(CASE WHEN not_sent THEN body_bytes ELSE 0 END), sum(was_away)"
         f" FROM {_PAGES}",
         (visit,),
     ).fetchone()
-    (next_due,) = connection.execute(
-        "SELECT min(due_at) FROM known WHERE key IN (SELECT key FROM pages)"
-    ).fetchone()
-    not_asked = connection.execute(
-        "SELECT count(*) FROM known JOIN pages USING (key)"
-        f" WHERE pages.latest = 1 AND {_READ_ONCE}"
-        " AND known.visit < ?",
-        (visit,),
-    ).fetchone()[0]
     return Changes(
         outcomes=outcomes,
+        still_away=still_away,
         nearly_unchanged=near or 0,
         not_sent=not_sent or 0,
         not_sent_bytes=not_sent_bytes or 0,
         back=back or 0,
         changed=_changed(connection, visit),
         away={kind: _away(connection, visit, kind) for kind in OUTCOMES if kind in AWAY},
-        not_asked=not_asked,
-        next_due_at=next_due,
+        not_asked=scalar(connection, _NOT_ASKED, visit),
     )
 
 

@@ -30,13 +30,13 @@ from crawler.mirror.paths import (
     address_between,
 )
 from crawler.pages.reasons import in_words
-from crawler.pages.verdicts import FAILED, GONE, OUTCOMES, WITHOUT_PAGE, listed
+from crawler.pages.verdicts import FAILED, GONE, OUTCOMES, STILL_AWAY, WITHOUT_PAGE, listed
 from crawler.storage import meta_names
 from neardup.files.durable import write_whole
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from crawler.mirror.folder import MirrorFolder
@@ -175,9 +175,10 @@ SELECT pages.url AS url, CASE files.state WHEN 'own' THEN files.path END AS path
 FROM known
 JOIN pages ON pages.key = known.key AND pages.latest = 1
 LEFT JOIN files ON files.key = known.key
-WHERE known.visit = ? AND ? = iif(
-    known.outcome = '{GONE}' AND files.key IS NULL AND pages.verdict IN ({listed(WITHOUT_PAGE)}),
-    '{FAILED}', known.outcome)
+WHERE known.visit = ? AND ? = CASE
+    WHEN known.outcome = '{GONE}' AND files.key IS NULL
+        AND pages.verdict IN ({listed(WITHOUT_PAGE)}) THEN '{FAILED}'
+    WHEN {STILL_AWAY} THEN '' ELSE known.outcome END
 ORDER BY pages.id
 """
 
@@ -273,7 +274,7 @@ def write_changes(database: Database, folder: MirrorFolder) -> None:
     """Write the changes of the last visit: a list of each outcome, page by page."""
     visit = int(database.meta(meta_names.VISIT) or 0)
     lists = {outcome: _changes(database.read(_CHANGES, (visit, outcome))) for outcome in OUTCOMES}
-    folder.write(CHANGES, _object({"visit": visit}, lists))
+    folder.write(CHANGES, _object({"visit": visit, **lists}))
 
 
 def _changes(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
@@ -283,7 +284,7 @@ def _changes(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
 
 
 def write_duplicates(database: Database, folder: MirrorFolder) -> None:
-    folder.write(DUPLICATES, _object({}, {"duplicates": _objects(database.read(_DUPLICATES))}))
+    folder.write(DUPLICATES, _object({"duplicates": _objects(database.read(_DUPLICATES))}))
 
 
 def _objects(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
@@ -291,23 +292,21 @@ def _objects(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
     return (dict(zip(names, row, strict=True)) for row in rows)
 
 
-def _object(
-    values: Mapping[str, Any], lists: Mapping[str, Iterable[dict[str, Any]]]
-) -> Iterator[bytes]:
+def _object(members: Mapping[str, int | Iterator[dict[str, Any]]]) -> Iterator[bytes]:
     """Yield a JSON object with a row of each list on a line of its own."""
-    yield b"{"
-    comma = b"\n"
-    for name, value in values.items():
-        yield comma + b"  " + _json(name) + b": " + _json(value)
+    comma = b"{\n"
+    for name, value in members.items():
+        yield comma + b"  " + _json(name) + b": "
         comma = b",\n"
-    for name, rows in lists.items():
-        yield comma + b"  " + _json(name) + b": ["
+        if isinstance(value, int):
+            yield _json(value)
+            continue
+        yield b"["
         inner = b"\n    "
-        for row in rows:
+        for row in value:
             yield inner + _json(row)
             inner = b",\n    "
         yield b"]"
-        comma = b",\n"
     yield b"\n}\n"
 
 

@@ -126,12 +126,13 @@ def listed(words: Collection[str]) -> str:
     return ", ".join(f"'{word}'" for word in ordered)
 
 
-IS_AWAY = f"""
-EXISTS (SELECT 1 FROM known WHERE known.key = pages.key AND outcome IN ({listed(AWAY)}))
-"""
-"""The condition on ``pages`` that a URL gave no page at its last visit, though its text stays."""
-
 AWAY_OUTCOME = f"""
 (SELECT outcome FROM known WHERE known.key = pages.key AND outcome IN ({listed(AWAY)}))
 """
-"""The outcome of that visit for a row of ``pages``, NULL where there is a page."""
+"""The outcome of the last visit of a row of ``pages`` that gave no page, NULL where it did."""
+
+IS_AWAY = f"{AWAY_OUTCOME} IS NOT NULL"
+"""The condition on ``pages`` that a URL gave no page at its last visit, though its text stays."""
+
+STILL_AWAY = f"known.since < known.visit AND known.outcome IN ({listed(AWAY - {FAILED})})"
+"""The condition on ``known`` that the visit before told already where a page went."""

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.warc.sources import WarcFile
+from crawler.warc.sources import ENDINGS, WarcFile
 from neardup.batch.input_files import JSON_LINES, InputPart
 from neardup.batch.rows import DAMAGE, LeftOut, read_rows
 from neardup.errors import InputError
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LINES = (".jsonl", ".ndjson", ".jl", ".jsonl.gz", ".ndjson.gz", ".jl.gz")
-_ARCHIVES = (".warc", ".warc.gz", ".warc.gz.open", ".warc.zst", ".wacz")
 _HTML = re.compile(r"\.(?:x?html?|shtml)(?:[?@&].*)?\Z", re.IGNORECASE)
 """Names of files with HTML; programs that save sites append a query to the ending."""
 
@@ -77,7 +76,7 @@ def _has_pages(path: Path) -> bool:
     if not path.is_dir():
         path.stat()
         return path.name.lower().endswith(_LINES) or _HTML.search(path.name) is not None
-    if any(file.name.lower().endswith(_ARCHIVES) for file in path.iterdir()):
+    if any(file.name.lower().endswith((*ENDINGS, ".wacz")) for file in path.iterdir()):
         return False
     if next(_html_files(path), None) is None:
         raise ValueError(f"-a warc: {path}: no WARC files and no HTML files in it")

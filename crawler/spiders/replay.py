@@ -31,6 +31,7 @@ from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.canonical import TRIED, MalformedUrl
+from crawler.warc.sources import FOLDER as RECORDED_IN
 from neardup.errors import InputError
 from neardup.fingerprints.digest import payload_digest
 from neardup.plurals import many
@@ -52,9 +53,6 @@ _AHEAD = 2
 """Pages that are read ahead of their turn, for each worker."""
 
 _NO_LIMIT = 2**30
-
-RECORDED_IN = "warc"
-"""The folder below JOBDIR that crawls are recorded in by default."""
 
 
 class ReplaySpider(PageSpider):

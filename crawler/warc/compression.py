@@ -143,6 +143,13 @@ def layout_of(file: BinaryIO) -> Layout:
     return Layout(magic, 0, zstandard.ZstdDecompressor() if magic == _ZSTD else None)
 
 
+def begins_as_archive(file: BinaryIO) -> bool:
+    """Return whether the first bytes of a file are of WARC, gzip or zstd, or there are none yet."""
+    begin = file.read(len(VERSION))
+    is_packed = begin.startswith((_GZIP, _ZSTD)) or begin[1:4] == _SKIPPABLE
+    return is_packed or VERSION.startswith(begin)
+
+
 def _with_dictionary(file: BinaryIO, length: int) -> Layout:
     file.seek(len(_DICTIONARY) + 4)
     dictionary = file.read(min(length, _DICTIONARY_BYTES))

@@ -14,6 +14,7 @@ from crawler.warc.compression import (
     VERSION,
     Chunks,
     TooLargeError,
+    begins_as_archive,
     in_words,
     layout_of,
     next_record,
@@ -101,6 +102,11 @@ class WholeRecord:
     def header(self, name: str) -> str | None:
         value: str | None = None if self.http is None else self.http.get_header(name)
         return value
+
+
+def is_archive(file: BinaryIO) -> bool:
+    """Return whether a file begins as an archive does, or a record can be read after damage."""
+    return begins_as_archive(file) or any(True for _ in read_records(file, lambda _: None))
 
 
 def read_records(

@@ -29,7 +29,11 @@ FOLDER = "warc"
 
 _STATE_OF_MIRROR = ".mirror"
 _ENDINGS = (".warc", ".warc.gz", ".warc.zst")
+ENDINGS = (*_ENDINGS, f".warc.gz{OPEN_SUFFIX}")
+"""Endings of the WARC files in a folder."""
+_LOCAL_MAGIC = b"PK\x03\x04"
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
+_NO_ARCHIVE = "is no archive: WARC, WARC in gzip or zstd, WACZ or a folder of those"
 
 
 class ArchiveError(Exception):
@@ -104,22 +108,25 @@ def find_sources(word: str) -> list[WarcFile]:
 
 
 def _of_path(path: Path) -> Iterator[WarcFile]:
+    from crawler.warc.record_reading import is_archive  # noqa: PLC0415  # warcio can wait
+
     try:
         if path.is_dir():
             yield from _of_folder(path)
-        elif path.suffix.lower() == ".wacz":
-            yield from _of_wacz(path)
-        else:
-            path.open("rb").close()
-            yield WarcFile(str(path), path)
+            return
+        with path.open("rb") as file:
+            is_zip = path.suffix.lower() == ".wacz" or file.read(4) == _LOCAL_MAGIC
+            file.seek(0)
+            if not is_zip and not is_archive(file):
+                raise ArchiveError(f"{path} {_NO_ARCHIVE}")
+        yield from _of_wacz(path) if is_zip else (WarcFile(str(path), path),)
     except OSError as error:
         raise ArchiveError(f"{path}: {error.strerror}") from None
 
 
 def _of_folder(path: Path) -> Iterator[WarcFile]:
-    endings = (*_ENDINGS, f".warc.gz{OPEN_SUFFIX}")
     files = sorted(
-        file for file in path.iterdir() if file.name.lower().endswith(endings) and file.is_file()
+        file for file in path.iterdir() if file.name.lower().endswith(ENDINGS) and file.is_file()
     )  # no pipe
     if not files:
         raise ArchiveError(f"{path}: no WARC files in it")
@@ -139,7 +146,7 @@ def _of_wacz(path: Path) -> Iterator[WarcFile]:
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
         raise ArchiveError(f"{path}: no WACZ: {error}") from None
     if not members:
-        raise ArchiveError(f"{path}: no WARC files in it")
+        raise ArchiveError(f"{path} {_NO_ARCHIVE}")
     for member in members:
         if member.compress_type != zipfile.ZIP_STORED:
             raise ArchiveError(f"{path}: {member.filename} is compressed within it; unpack it")
@@ -158,7 +165,7 @@ def _start_of(path: Path, member: zipfile.ZipInfo) -> int | None:
         header = file.read(_LOCAL_HEADER.size).ljust(_LOCAL_HEADER.size)
         magic, name, extra = _LOCAL_HEADER.unpack(header)
         start = member.header_offset + _LOCAL_HEADER.size + int(name) + int(extra)
-        is_there = magic == b"PK\x03\x04" and start + member.file_size <= file.seek(0, os.SEEK_END)
+        is_there = magic == _LOCAL_MAGIC and start + member.file_size <= file.seek(0, os.SEEK_END)
     return start if is_there else None
 
 

@@ -29,6 +29,13 @@ def test_each_is_named_with_the_page_on_which_it_was_met(tmp_path: Path) -> None
         assert f"  {site.origin}/gone (HTTP 404)\n      on {site.origin}/: /gone\n" in said
 
 
+def test_as_many_as_are_not_shown_are_counted(tmp_path: Path) -> None:
+    with GraphSite({"/": [f"/gone/{number}" for number in range(27)]}) as site:
+        said = crawl(f"{site.origin}/", tmp_path).stdout
+    assert said.count("      on http") == 5
+    assert f"  22 more: crawl-once links {tmp_path}\n" in said
+
+
 def test_of_a_mirror_they_are_named_too_and_no_page_is_an_orphan(tmp_path: Path) -> None:
     links = {"/": ["/a", "/gone"], "/a": ["/", "/b"], "/b": []}
     with GraphSite(links) as site:

@@ -154,6 +154,26 @@ class TestUpdate:
         assert sum(map(int, counts)) == len(listed) > 0
         assert check(again.folder).returncode == 0
 
+    @pytest.mark.parametrize("keeping", ["keep", "remove"])
+    def test_what_is_gone_is_told_once(
+        self, site: NeedingSite, tmp_path: Path, keeping: str
+    ) -> None:
+        mirror(site.url, tmp_path / "m", "--gone", keeping)
+        for path in ("/docs/folder/inner", "/docs/b.html"):
+            site.fail(path, 404)
+        told = [mirror(site.url, tmp_path / "m") for _ in range(3)]
+        gone = {site.at("/docs/folder/inner"), site.at("/docs/b.html")}
+        for number, again in enumerate(told):
+            since = again.done.stdout.partition("since the last visit:")[2]
+            assert ("2  gone" in since) is (number == 0)
+            assert ("2  still away" in since) is (number > 0)
+            assert {url for url in gone if f"  {url} (HTTP 404)" in since} == (
+                set() if number else gone
+            )
+            if number:
+                assert not again.json("changes.json")["gone"], "told by the first"
+            assert check(again.folder).returncode == 0
+
     def test_the_folder_alone_is_enough(self, site: NeedingSite, mirrored: Mirrored) -> None:
         done = scrapy("mirror", str(mirrored.folder))
         assert done.returncode == 0, done.stderr

@@ -70,6 +70,26 @@ def test_packed_files_hold_every_file_of_the_mirror(tmp_path: Path) -> None:
     assert (tmp_path / "m.zip").read_bytes() == first, "what was packed before stays"
 
 
+def test_packed_files_that_an_update_leaves_are_named(tmp_path: Path) -> None:
+    packed = {name: tmp_path / f"m.{name}" for name in ("zip", "zim")}
+    said = {
+        name: f"{path} is older than the mirror; --format {name} makes it anew"
+        for name, path in packed.items()
+    }
+    with NeedingSite() as site:
+        first = mirror(site.url, tmp_path / "m", "--format", "zip,zim")
+        assert not any(line in first.done.stdout for line in said.values())
+        again = mirror(site.url, tmp_path / "m")
+        assert again.done.stdout.splitlines()[-2:] == [*said.values()]
+        third = mirror(site.url, tmp_path / "m", "--format", "zim").done.stdout
+        assert (said["zip"] in third, said["zim"] in third) == (True, False)
+    for path in packed.values():
+        archive, jobdir = f"warc={path}", tmp_path / "crawl"
+        done = scrapy("crawl", "replay", "-a", archive, "-s", f"JOBDIR={jobdir}")
+        assert (done.returncode, jobdir.exists()) == (2, False)
+        assert f"{path.name} is no archive: WARC, WARC in gzip or zstd, WACZ" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -232,6 +232,10 @@ class TestOutcomes:
         assert any(held[story.site.at(path)] for path in ("/old", "/new-place"))
         assert held[story.site.at("/lent")]
 
+    def test_moved_page_is_printed_with_its_target(self, story: Story, second: Visit) -> None:
+        moved = f"{story.site.at('/lent')} -> {story.site.at('/elsewhere')} (temporarily (HTTP 302)"
+        assert moved in second.done.stdout
+
     def test_gone_pages_say_why_and_keep_their_text(self, story: Story, second: Visit) -> None:
         reasons = {url: away["reason"] for url, away in second.away("gone").items()}
         assert reasons == {story.site.at("/gone"): "HTTP 410"}
@@ -324,6 +328,8 @@ class TestLaterVisits:
         assert fourth.rows["/vanishing"]["verdict"] == "changed"
         assert list(fourth.away("moved")) == [site.at("/lent")]
         assert fourth.away("moved")[site.at("/lent")]["since"] == 2
+        assert fourth.changes["outcomes"]["moved"] == 0, "the second visit told it"
+        assert fourth.changes["still_away"] == 1
         assert not fourth.away("gone")
         assert not fourth.away("forbidden")
 
@@ -331,7 +337,8 @@ class TestLaterVisits:
         printed = scrapy("report", str(story.jobdir)).stdout
         assert "since the last visit:" in printed
         assert "most changed" in printed
-        assert f"{story.site.at('/lent')} -> {story.site.at('/elsewhere')} (temporarily" in printed
+        assert "1  still away" in printed
+        assert story.site.at("/elsewhere") not in printed, "the second visit told where it moved"
         changes = report(story.jobdir)["changes"]
         assert changes["outcomes"] == story.visits[-1].changes["outcomes"]
 

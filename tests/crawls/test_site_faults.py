@@ -179,11 +179,29 @@ def test_a_mirror_tells_the_pictures_and_styles_that_are_missing(
 
 @pytest.mark.parametrize(
     ("names", "status"),
-    [("broken,orphans", 1), ("redirect_circles", 1), ("repeated_titles", 1), ("nothing", 2)],
+    [
+        ("broken,orphans", 1),
+        ("redirect_circles", 1),
+        ("repeated_titles", 1),
+        ("fragments,orphans", 1),
+        ("nothing", 2),
+        ("", 2),
+        (" , ", 2),
+    ],
 )
 def test_faults_that_are_named_set_the_exit_status(found: Found, names: str, status: int) -> None:
     done = run("links", str(found.jobdir), "--fail-on", names)
     assert done.returncode == status, done.stderr
+    (said,) = done.stderr.splitlines()
+    if status == 1:
+        begun = tuple(names.split(","))
+        counts = {name: fault.count for name, fault in found.faults.items() if fault.count}
+        failed = [f"{name} {counts[name]}" for name in counts if name.startswith(begun)]
+        assert said.startswith("failed: ")
+        assert set(said.removeprefix("failed: ").split(", ")) - {"fragments not known"} == {*failed}
+        assert ("fragments not known" in said) is ("fragments" in names)
+    else:
+        assert "no fault; there are broken_links, " in said
 
 
 def test_the_report_names_the_words_of_a_broken_link(found: Found) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
+import zstandard
 
 from crawler.warc.sources import ArchiveError, find_sources
 from tests.crawler.warc.exchanges import exchange, read_all, record_all
@@ -93,6 +95,51 @@ class TestPages:
     def test_a_part_of_a_page_is_known_for_one(self, tmp_path: Path) -> None:
         record_all(tmp_path, exchange("/a", b"<p>a", truncated="disconnect"), exchange("/b"))
         assert [page.is_cut for page in pages(tmp_path)] == [True, False]
+
+
+ANSWER = answer("/a", b"<p>a")
+PACKED = {
+    "plain": ANSWER,
+    "gzip": gzip.compress(ANSWER),
+    "zstd": zstandard.compress(ANSWER),
+    "a frame without data": b"\x50\x2a\x4d\x18\x02\0\0\0no" + zstandard.compress(ANSWER),
+    "damaged at its beginning": b"\0\0\0" + ANSWER[3:] + ANSWER,
+    "damaged and packed": b"\0" + gzip.compress(ANSWER)[1:] + gzip.compress(ANSWER),
+    "not written yet": b"",
+    "broken off": b"WAR",
+}
+
+
+@pytest.mark.parametrize("content", PACKED.values(), ids=PACKED)
+def test_an_archive_is_known_by_its_bytes_and_not_by_its_name(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "anything.bin"
+    path.write_bytes(content)
+    (source,) = find_sources(str(path))
+    assert source.path == path
+    if len(content) > 3:
+        assert [page.body for page in pages(path)] == [b"<p>a"]
+
+
+@pytest.mark.parametrize("name", ["x.warc", "x.warc.gz", "x.zip"])
+@pytest.mark.parametrize("content", [b"ZIM\x04" + bytes(500), b"<p>page", "zip"])
+def test_what_is_no_archive_is_refused(tmp_path: Path, name: str, content: bytes | str) -> None:
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        with zipfile.ZipFile(path, "w") as packed:
+            packed.writestr("m/x.warc", ANSWER)  # not below archive/
+    with pytest.raises(ArchiveError, match=f"{name} is no archive: WARC, WARC in gzip or zstd"):
+        find_sources(str(path))
+
+
+def test_a_wacz_of_any_name_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("archive/x.warc", ANSWER)
+    assert [page.body for page in pages(path)] == [b"<p>a"]
 
 
 @pytest.mark.parametrize("name", ["none.warc", "empty"])
