@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, requires
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def install_command(extra: str) -> str:
     """Return a command that installs what an extra needs.
 
     It names the packages themselves, and the Python that misses them, so that it works in a
-    checkout, in an environment of ``pip`` and in one of ``pipx`` alike.
+    checkout, in an environment of ``pip``, ``pipx`` or ``uv`` alike.
 
     Raises:
         ValueError: There is no such extra.
@@ -32,6 +33,8 @@ def install_command(extra: str) -> str:
     packages = [name.strip() for name, _, marker in parted if f'extra == "{extra}"' in marker]
     if not packages:
         raise ValueError(f"{DISTRIBUTION} has no extra {extra!r}")
+    if find_spec("pip") is None:  # as in the environments that uv makes
+        return shlex.join(["uv", "pip", "install", "--python", sys.executable, *packages])
     return shlex.join([sys.executable, "-m", "pip", "install", *packages])
 
 

@@ -1,9 +1,12 @@
 """The languages of documents, as these declare them, else as their texts tell."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
+
+from neardup.errors import ParameterError
 
 _TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
 _UNKNOWN = frozenset({"mis", "mul", "und", "zxx"})
@@ -32,7 +35,8 @@ def declared_or_told(declared: str | None, text: str) -> str | None:
     if not TELLS_TEXTS:
         return None
     language, probability = _detector().classify(text[:_BEGINNING])
-    return language if probability >= _SURE else None
+    # One of those that it tells is zxx: no language.
+    return language if probability >= _SURE and language_tag(language) else None
 
 
 @cache
@@ -42,10 +46,25 @@ def _detector() -> Any:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-def is_of_language(language: str | None, wanted: str) -> bool:
-    """Return whether a declared language is a wanted one: ``en`` is ``en-GB`` and ``eng`` too."""
-    spoken, asked = language_tag(language), language_tag(wanted)
-    return spoken is not None and asked is not None and f"{spoken}-".startswith(f"{asked}-")
+def language_codes(written: str | None) -> tuple[str, ...]:
+    """Return the codes of ``--language``, such as ``en,de``; none are chosen where it is None.
+
+    Raises:
+        ParameterError: One of them is no code.
+    """
+    codes = () if written is None else tuple(written.split(","))
+    for code in codes:
+        if language_tag(code) is None:
+            raise ParameterError(
+                f'languages are codes such as en, pt-BR or en,de; "{code}" is none'
+            )
+    return codes
+
+
+def is_of_language(declared: str | None, wanted: Iterable[str]) -> bool:
+    """Return whether a wanted language is declared: ``en`` is ``en-GB`` and ``eng`` too."""
+    tags = [f"{tag}-" for one in (declared or "").split(",") if (tag := language_tag(one))]
+    return any(tag.startswith(f"{language_tag(code)}-") for code in wanted for tag in tags)
 
 
 def language_tag(language: str | None) -> str | None:

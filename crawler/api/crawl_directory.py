@@ -16,6 +16,7 @@ from crawler.pages.verdicts import VERDICTS
 from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.suggestions import did_you_mean
 from neardup.files.durable import Closing
+from neardup.languages import language_codes
 
 if TYPE_CHECKING:
     import sqlite3
@@ -113,20 +114,19 @@ class Crawl(Closing):
 
         Args:
             verdict: Only pages with this verdict; ``"kept"`` for all whose text is stored.
-            language: Only pages that declare this language.
+            language: Only pages of these languages, such as ``en,de``.
             min_words: Only pages whose text has at least so many words.
 
         Raises:
-            ValueError: There is no such verdict.
+            ValueError: There is no such verdict, or a language is no code.
         """
-        chosen = PageFilter(_checked(verdict), language, min_words)
+        chosen = PageFilter(_checked(verdict), language_codes(language), min_words)
         # The connection is one of its own, so that two of these iterators can be used in turn.
-        return self._pages(chosen)
+        return (Page(**fields) for fields in self._rows(chosen))
 
-    def _pages(self, chosen: PageFilter) -> Iterator[Page]:
+    def _rows(self, chosen: PageFilter) -> Iterator[dict[str, Any]]:
         with closing(open_for_reading(self.directory)) as connection:
-            for fields in export_pages(connection, chosen):
-                yield Page(**fields)
+            yield from export_pages(connection, chosen)
 
     def pages_after(self, last: int, verdict: str | None = None) -> list[tuple[int, Page]]:
         """Return up to ``BATCH`` captures that came after another one, with their numbers.
@@ -135,11 +135,8 @@ class Crawl(Closing):
             last: The number of that capture; 0 for the first ones.
             verdict: As in ``pages``.
         """
-        chosen = PageFilter(_checked(verdict))
-        return [
-            (number, Page(**fields))
-            for number, fields in captures_after(self._connection, last, BATCH, chosen)
-        ]
+        found = captures_after(self._connection, last, PageFilter(_checked(verdict)))
+        return [(number, Page(**fields)) for number, fields in islice(found, BATCH)]
 
     def last_capture(self) -> int:
         """Return the number of the newest capture, 0 where there is none."""
@@ -186,16 +183,10 @@ class Crawl(Closing):
         """
         import pyarrow as pa  # noqa: PLC0415  # an extra
 
-        schema, chosen = page_schema(), PageFilter(_checked(verdict))
-        return pa.RecordBatchReader.from_batches(schema, self._batches(schema, chosen, batch_size))
-
-    def _batches(self, schema: Any, chosen: PageFilter, size: int) -> Iterator[Any]:
-        import pyarrow as pa  # noqa: PLC0415
-
-        with closing(open_for_reading(self.directory)) as connection:
-            pages = export_pages(connection, chosen)
-            while rows := list(islice(pages, size)):
-                yield pa.RecordBatch.from_pylist(rows, schema=schema)
+        schema, pages = page_schema(), self._rows(PageFilter(_checked(verdict)))
+        rows = iter(lambda: list(islice(pages, batch_size)), [])
+        batches = (pa.RecordBatch.from_pylist(some, schema=schema) for some in rows)
+        return pa.RecordBatchReader.from_batches(schema, batches)
 
 
 def _checked(verdict: str | None) -> str | None:

@@ -50,9 +50,10 @@ class PagesCommand(PlainCommand):
         )
         parser.add_argument(
             "--language",
-            metavar="CODE",
-            help="only pages that declare this language (html lang, meta, JSON-LD): en, which is "
-            "en-GB too, or pt-BR; with the extra languages the text tells it where none is said",
+            metavar="CODES",
+            help="only pages that declare one of these languages (html lang, meta, JSON-LD), such "
+            "as en,de (en is en-GB too); with the extra languages the text tells it where none is "
+            "said",
         )
         parser.add_argument(
             "--min-words", metavar="N", help="only pages whose exported text has at least N words"

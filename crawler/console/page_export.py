@@ -24,8 +24,8 @@ from crawler.pages.export import (
     KEPT_FILTER,
     PageFilter,
     choices_met,
-    export_contents,
-    export_pages,
+    chosen_pages,
+    languages_met,
 )
 from crawler.pages.verdicts import VERDICTS
 from crawler.reading.content.content_text import Shown, html, markdown, plain_text, prepared, xml
@@ -35,7 +35,7 @@ from crawler.suggestions import did_you_mean
 from crawler.urls.parts import MalformedUrl
 from neardup.files.durable import replacing
 from neardup.installing import install_command
-from neardup.languages import TELLS_TEXTS
+from neardup.languages import TELLS_TEXTS, language_codes
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -147,15 +147,6 @@ def _html_of(page: dict[str, Any], body: Any) -> str:
     return f"<!DOCTYPE html>\n{xml(root, method='html')}\n"
 
 
-def text_without(content: bytes, url: str, is_common: Callable[[str, str], bool]) -> str:
-    """Return a stored content as plain text, without the blocks that are boilerplate.
-
-    Raises:
-        ContentError: It cannot be read.
-    """
-    return plain_text(_without(unpack_content(content), url, is_common))
-
-
 def _without(body: Any, url: str, is_common: Callable[[str, str], bool]) -> Any:
     """Return a content without the blocks that are boilerplate; whole if there is nothing else."""
     clean = deepcopy(body)
@@ -202,18 +193,19 @@ class Destination(NamedTuple):
 def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter, count: int) -> None:
     """Say how many kept pages declare no language, and what there is if none was met."""
     for option, wanted, column, name in (
-        ("--language", chosen.language, "language", "languages"),
+        ("--language", ",".join(chosen.languages), "language", "languages"),
         ("--type", chosen.selection.page_type, "page_type", "types"),
     ):
-        met = {} if wanted is None else choices_met(connection, column)
+        met = choices_met(connection, column) if wanted else {}
         if (unknown := met.pop(None, 0)) and column == "language":
             way = "told by their texts"
             if not TELLS_TEXTS:
                 way = f"left out; their texts tell it after {install_command('languages')}"
             said = f"{many(unknown, 'kept page')} without a declared language, {way}"
             say(said, to_stderr=True)
-        if wanted is not None and not count:
-            values = ", ".join(f"{value} {met[value]:,}" for value in list(met)[:10])
+        if wanted and not count:
+            met = languages_met(connection) if column == "language" else met
+            values = ", ".join(f"{value} {met[value]:,}" for value in list(met)[:10] if value)
             said = f"no page matches {option} {wanted}; {name} of kept pages: "
             say(said + (values or "none is known"), to_stderr=True)
 
@@ -235,7 +227,11 @@ def page_filter(opts: argparse.Namespace) -> PageFilter:
         raise CommandError(f"--text {opts.text}: no such choice{hint}")
     min_words = 0 if opts.min_words is None else whole(opts.min_words, "--min-words", 0)
     return PageFilter(
-        opts.verdict, opts.language, min_words, page_selection(opts), opts.text == "all"
+        opts.verdict,
+        language_codes(opts.language),
+        min_words,
+        page_selection(opts),
+        opts.text == "all",
     )
 
 
@@ -249,24 +245,32 @@ def export_to(
     """Write pages; yield how many are written so far, after each file that is complete."""
     boilerplate = _boilerplate(connection, folder) if opts.without_boilerplate else None
     is_common = None if boilerplate is None else boilerplate.is_boilerplate
+    found = chosen_pages(connection, chosen)
     if not to.are_documents:
-
-        def clean(url: str, content: bytes) -> str:
-            assert is_common is not None
-            return text_without(content, url, is_common)
-
-        rows = export_pages(connection, chosen, None if is_common is None else clean)
+        rows = _rows(found, is_common)
         fields = [*PAGE_FIELDS, "text_of"] if chosen.with_copies else PAGE_FIELDS
         yield write_rows(rows, to.name, to.kind, fields)
         return
     shown = Shown(links=opts.links is not False, images=bool(opts.images))
-    writer, pages = PageWriter(to.kind, shown, is_common), export_contents(connection, chosen)
+    writer = PageWriter(to.kind, shown, is_common)
+    pages = ((page, content) for page, content in found if content is not None)
     if to.is_folder:
         paths = PagePaths(to.kind)
         yield from write_files(pages, writer, Path(to.name), paths)
         _say_others(to.name, paths)
     else:
         yield write_together(pages, writer, to.name)
+
+
+def _rows(
+    found: Iterable[tuple[dict[str, Any], bytes | None]],
+    is_common: Callable[[str, str], bool] | None,
+) -> Iterator[dict[str, Any]]:
+    """Yield the mapping of each page, with a text without boilerplate where that is told."""
+    for page, content in found:
+        if is_common is not None and content is not None:
+            page["text"] = plain_text(_without(unpack_content(content), page["url"], is_common))
+        yield page
 
 
 def write_rows(
@@ -287,7 +291,13 @@ def write_rows(
 
 def _say_others(folder: str, paths: PagePaths) -> None:
     """Say which documents of earlier exports lie in a folder and are none of this one."""
-    others = others_in(Path(folder), paths)
+    others, endings = Counter[str](), frozenset(_FILE_ENDINGS.values())
+    for place, _, names in os.walk(folder):
+        for name in names:
+            ending = os.path.splitext(name)[1].lower()
+            path = Path(place, name).relative_to(folder).as_posix()
+            if ending in endings and not paths.has(path):
+                others[ending] += 1
     if count := others.total():
         kinds = ", ".join(f"{number:,} {ending}" for ending, number in sorted(others.items()))
         files = many(count, "file belongs", "files belong")
@@ -449,18 +459,6 @@ def write_files(
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}") from None
         yield count
-
-
-def others_in(folder: Path, paths: PagePaths) -> Counter[str]:
-    """Return how many documents of no page lie below a folder, by the endings of their names."""
-    others, endings = Counter[str](), frozenset(_FILE_ENDINGS.values())
-    for place, _, names in os.walk(folder):
-        for name in names:
-            ending = os.path.splitext(name)[1].lower()
-            path = Path(place, name).relative_to(folder).as_posix()
-            if ending in endings and not paths.has(path):
-                others[ending] += 1
-    return others
 
 
 def write_together(

@@ -5,6 +5,7 @@ They are chosen by their URL, host, time, status and type, in SQL over the table
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,19 +28,12 @@ from neardup.languages import declared_or_told, is_of_language
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 
 _SCHEMES = ("http", "https")
 
 _canonicalize = Canonicalizer()
-
-
-class UrlRange(NamedTuple):
-    """The canonical URLs from ``first`` on, before ``end``."""
-
-    first: str
-    end: str
 
 
 class Condition(NamedTuple):
@@ -97,8 +91,8 @@ _USUAL_PORTS = frozenset({"80", "443"})
 """Ports that canonical URLs of http and https leave out."""
 
 
-def url_ranges(url: str) -> list[UrlRange]:
-    """Return the ranges of the canonical URLs at and below a URL; http and https are the same.
+def url_ranges(url: str) -> list[tuple[str, str]]:
+    """Return from where to before where the canonical URLs at and below one lie, by http or https.
 
     ``/a/`` and ``/a/?q`` stand for all that begins so; ``/a`` for itself, ``/a?...`` and
     ``/a/...``, and not for ``/ab``.
@@ -111,11 +105,11 @@ def url_ranges(url: str) -> list[UrlRange]:
     after = _canonicalize(url).partition("://")[2]
     if after.endswith("/") or "?" in after:
         return list(_beginning_with(after))
-    whole = [UrlRange(f"{scheme}://{after}", f"{scheme}://{after}\0") for scheme in _SCHEMES]
+    whole = [(f"{scheme}://{after}", f"{scheme}://{after}\0") for scheme in _SCHEMES]
     return [*whole, *_beginning_with(f"{after}/"), *_beginning_with(f"{after}?")]
 
 
-def host_ranges(host: str) -> list[UrlRange]:
+def host_ranges(host: str) -> list[tuple[str, str]]:
     """Return the ranges of the canonical URLs of ``host``, at any port, or of ``host:port``.
 
     Raises:
@@ -132,10 +126,10 @@ def host_ranges(host: str) -> list[UrlRange]:
     return [*_beginning_with(f"{parts.host}/"), *_beginning_with(f"{parts.host}:")]
 
 
-def _beginning_with(prefix: str) -> Iterator[UrlRange]:
+def _beginning_with(prefix: str) -> Iterator[tuple[str, str]]:
     end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
     for scheme in _SCHEMES:
-        yield UrlRange(f"{scheme}://{prefix}", f"{scheme}://{end}")
+        yield f"{scheme}://{prefix}", f"{scheme}://{end}"
 
 
 KEPT_FILTER = "kept"
@@ -164,7 +158,7 @@ class PageFilter(NamedTuple):
     Attributes:
         verdict: Their verdict; ``kept`` for all pages with a text, None for all. A page that was
             found unchanged counts under its earlier verdict as well.
-        language: Their language, ``en`` also for ``en-GB``; None for any.
+        languages: Their languages, ``en`` also for ``en-GB``; empty for any.
         min_words: Number of words that the exported text has at least; 0 also without a text.
         selection: Their URLs, times, statuses and types.
         with_copies: Whether duplicates have their text too, with ``text_of``: the URL of the page
@@ -172,7 +166,7 @@ class PageFilter(NamedTuple):
     """
 
     verdict: str | None = None
-    language: str | None = None
+    languages: tuple[str, ...] = ()
     min_words: int = 0
     selection: PageSelection = ALL
     with_copies: bool = False
@@ -181,10 +175,8 @@ class PageFilter(NamedTuple):
         kept = self.verdict == KEPT_FILTER and row["text"] is not None
         if not kept and self.verdict not in {None, page["verdict"], row["verdict"]}:
             return False
-        if self.language:
-            spoken = declared_or_told(row["language"], page["text"] or "")
-            if not is_of_language(spoken, self.language):
-                return False
+        if self.languages and not is_of_language(page["language"], self.languages):
+            return False
         words = _count_words(page["text"] or "") if self.min_words else 0
         return words >= self.min_words
 
@@ -200,31 +192,15 @@ def stored_urls(connection: sqlite3.Connection, *, kept_only: bool = False) -> I
 
 
 def export_pages(
-    connection: sqlite3.Connection,
-    chosen: PageFilter = ALL_PAGES,
-    clean: Callable[[str, bytes], str] | None = None,
+    connection: sqlite3.Connection, chosen: PageFilter = ALL_PAGES
 ) -> Iterator[dict[str, Any]]:
     """Yield one mapping a URL, its newest capture, in the order of captures.
 
     Args:
         connection: Connection from ``open_for_reading``.
         chosen: The pages to export.
-        clean: Returns the text to export, given a URL and the content of its page. Number of words,
-            digests and fingerprint stay those of the judged text.
     """
-    for page, content in chosen_pages(connection, chosen):
-        if clean is not None and content is not None:
-            page["text"] = clean(page["url"], content)
-        yield page
-
-
-def export_contents(
-    connection: sqlite3.Connection, chosen: PageFilter = ALL_PAGES
-) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yield the mapping of each page with a content, and the content as it is stored."""
-    for page, content in chosen_pages(connection, chosen):
-        if content is not None:
-            yield page, content
+    return (page for page, _ in chosen_pages(connection, chosen))
 
 
 def chosen_pages(
@@ -237,8 +213,17 @@ def chosen_pages(
         if chosen.with_copies:
             content, page["text_of"] = held_content(connection, row)
             page["text"], page["comments"] = text_of(content), comments_of(content)
+        if chosen.languages:
+            tell_language(page)
         if chosen.takes(row, page):
             yield page, content
+
+
+def tell_language(page: dict[str, Any]) -> None:
+    """Write the language that its text tells into the mapping of a page that declares none."""
+    spoken = declared_or_told(page["language"], page["text"] or "")
+    if spoken not in {None, page["language"]}:
+        page["language"], page["sources"] = spoken, {**(page["sources"] or {}), "language": "text"}
 
 
 def held_content(
@@ -264,23 +249,19 @@ def held_content(
 
 
 def captures_after(
-    connection: sqlite3.Connection, last: int, most: int, chosen: PageFilter = ALL_PAGES
+    connection: sqlite3.Connection, last: int, chosen: PageFilter
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the captures that came after another one, each with its number.
 
     Args:
         connection: Connection from ``open_for_reading``.
         last: ``pages.id`` of that capture.
-        most: Yield at most so many.
         chosen: The pages to yield.
     """
     for row in connection.execute(_ROWS.format("pages.id > ?"), (last,)):
         page = page_of(row)
         if chosen.takes(row, page):
             yield row["id"], page
-            most -= 1
-        if most <= 0:
-            return
 
 
 def choices_met(connection: sqlite3.Connection, column: str) -> dict[str | None, int]:
@@ -290,6 +271,13 @@ def choices_met(connection: sqlite3.Connection, column: str) -> dict[str | None,
         "GROUP BY 1 ORDER BY 2 DESC"
     )
     return dict(counted)
+
+
+def languages_met(connection: sqlite3.Connection) -> dict[str | None, int]:
+    """Return what kept pages declare or their texts tell, as ``choices_met`` does."""
+    pages = export_pages(connection, PageFilter(KEPT_FILTER))
+    told = (declared_or_told(page["language"], page["text"]) for page in pages)
+    return dict(Counter(told).most_common())
 
 
 def page_of(row: sqlite3.Row) -> dict[str, Any]:

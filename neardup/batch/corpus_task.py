@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from neardup.batch.input_files import Fields, File, InputOptions
-from neardup.batch.parsing import check_extractor, check_fields, extractor_of
+from neardup.batch.parsing import check_fields, extractor_of
 from neardup.batch.rows import DAMAGED
 from neardup.errors import BadInputError, InputError, ParameterError
-from neardup.languages import language_tag
+from neardup.languages import language_codes, language_tag
 from neardup.parameters import DEFAULTS, Parameters
 
 
@@ -69,7 +69,7 @@ class CorpusTask:
     def __post_init__(self) -> None:
         if self.parameters.drop_contained:
             raise ParameterError("no parts are looked for in a corpus; leave out drop_contained")
-        check_extractor(self.files, self.options.extractor)
+        extractor_of(self.files, self.options.extractor)
         check_fields(self.files, self.options.fields)
 
     @property
@@ -80,10 +80,16 @@ class CorpusTask:
         return ReadingChoices(extractor, tuple(sorted(languages)))
 
 
-def no_text(name: str, why: str | None) -> InputError:
-    """Return the error of an input without texts, given why something of it was left out."""
-    kind = BadInputError if why is not None and why.startswith(DAMAGED) else InputError
-    return kind(f"{name}: no text in it" + ("" if why is None else f"; {why}"))
+def no_text(task: CorpusTask, why: str | None) -> InputError:
+    """Return the error of an input without texts, given why something of it was left out.
+
+    Raises:
+        InputError: No row has the field of the text; the message names those that there are.
+    """
+    if why is not None and why.startswith(DAMAGED):
+        return BadInputError(f"{task.input}: no text in it; {why}")
+    check_fields(task.files, Fields(task.options.fields.names[0][0]))
+    return InputError(f"{task.input}: no text in it" + ("" if why is None else f"; {why}"))
 
 
 def input_options_of(options: Namespace) -> InputOptions:
@@ -95,5 +101,4 @@ def input_options_of(options: Namespace) -> InputOptions:
         options.date_field,
         options.language_field,
     )
-    languages = () if options.language is None else tuple(options.language.split(","))
-    return InputOptions(fields, options.extractor, languages)
+    return InputOptions(fields, options.extractor, language_codes(options.language))

@@ -98,22 +98,13 @@ class InputOptions:
     Attributes:
         fields: The names of the fields of rows.
         extractor: The name of what finds the main text of HTML; None: the reader's first one.
-        languages: The languages of documents that are read; empty: any.
-
-    Raises:
-        InputError: A language is no code.
+        languages: The languages of documents that are read, as ``language_codes`` returns them;
+            empty: any.
     """
 
     fields: Fields = field(default_factory=Fields)
     extractor: str | None = None
     languages: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for language in self.languages:
-            if language_tag(language) is None:
-                raise InputError(
-                    f'--language takes codes such as en, pt-BR or en,de; "{language}" is none'
-                )
 
     def other_language(self, declared: str | None, text: str) -> str | None:
         """Return the first of the languages of a document where none is wanted, else None.
@@ -126,12 +117,12 @@ class InputOptions:
         """
         if not self.languages:
             return None
-        spoken = declared_or_told(declared, text) or ""
-        tags = [tag for one in spoken.split(",") if (tag := language_tag(one)) is not None]
-        if any(is_of_language(tag, wanted) for tag in tags for wanted in self.languages):
+        spoken = declared_or_told(declared, text)
+        if spoken is None or is_of_language(spoken, self.languages):
             return None
         # Of what is longer there may be as many as documents.
-        return "-".join(tags[0].split("-")[:2]) if tags else None
+        first = next(tag for tag in map(language_tag, spoken.split(",")) if tag is not None)
+        return "-".join(first.split("-")[:2])
 
 
 def find_files(
@@ -256,21 +247,23 @@ def _named(word: str, format_name: str | None, pass_over: Callable[[str], object
         info = system.get_file_info(inner)
         is_there = info.type != fs.FileType.NotFound  # also where its name looks like a pattern
         if not is_there and any(sign in inner for sign in _WILD):
-            return _chosen(_matching(system, word, inner), word, inner, format_name, pass_over)
-        if not is_there:
+            found = _matching(system, word, inner)
+        elif not is_there:
             raise InputError(f"{word}: no such file or folder")
-        if info.type == fs.FileType.File:
-            kind = format_name or _kind(word)
+        elif info.type == fs.FileType.File:
+            kind = format_name or kind_of(word)
             if kind is None:
                 choices = ", ".join(FORMATS)
                 raise InputError(
                     f"{word}: its ending says no format; choose with --format {choices}"
                 )
             return [File(word, kind, info.size)]
-        found = system.get_file_info(fs.FileSelector(inner, recursive=True))
+        else:
+            found = system.get_file_info(fs.FileSelector(inner, recursive=True))
     except (OSError, ValueError) as error:  # a name with a zero byte
         raise InputError(f"{word}: {_why(error)}") from None
-    return _chosen(found, word, inner, format_name, pass_over)
+    head = word.removesuffix(inner)  # the scheme, which pyarrow takes off
+    return _chosen(found, head, format_name, pass_over)
 
 
 def _matching(system: Any, word: str, inner: str) -> list[Any]:
@@ -291,19 +284,14 @@ def _matching(system: Any, word: str, inner: str) -> list[Any]:
 
 
 def _chosen(
-    found: list[Any],
-    word: str,
-    inner: str,
-    format_name: str | None,
-    pass_over: Callable[[str], object],
+    found: list[Any], head: str, format_name: str | None, pass_over: Callable[[str], object]
 ) -> list[File]:
-    head = word.removesuffix(inner)  # the scheme, which pyarrow takes off
     files = []
     for info in found:
         name = info.base_name
         if not info.is_file or name.startswith(("_", ".")) or name in _ABOUT_DATA:
             continue
-        kind = format_name or _kind(name)
+        kind = format_name or kind_of(name)
         if kind is None:
             pass_over(head + info.path)
         else:
@@ -311,7 +299,7 @@ def _chosen(
     return sorted(files, key=lambda file: file.path)
 
 
-def _kind(path: str) -> str | None:
+def kind_of(path: str) -> str | None:
     name = path.lower()
     return next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), None)
 

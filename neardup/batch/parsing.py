@@ -86,39 +86,25 @@ def reader_of(format_name: str) -> Reader:
     )
 
 
-def check_extractor(files: Iterable[File], extractor: str | None) -> None:
-    """Refuse an extractor that no reader of some files has.
-
-    Raises:
-        InputError: There is no such extractor, or no file has a reader of its own.
-    """
-    if extractor is None:
-        return
-    formats = _formats_of_pages(files)
-    if not formats:
-        raise InputError("--extractor is for WARC; texts of rows are taken as they are")
-    for name in formats:
-        known = reader_of(name).extractors
-        if extractor not in known:
-            raise InputError(f"--extractor takes {' or '.join(known)}, got {extractor}")
-
-
-def extractor_of(files: Iterable[File], extractor: str | None) -> str | None:
+def extractor_of(files: Iterable[File], wanted: str | None) -> str | None:
     """Return what finds the main text of pages of some files; None: all have texts in rows.
 
     Args:
         files: The files.
-        extractor: The extractor that was asked for; None: the reader's first one.
+        wanted: The extractor that was asked for; None: the reader's first one.
 
     Raises:
-        InputError: No reader is installed.
+        InputError: No reader is installed or has the extractor, or no file needs one.
     """
-    formats = _formats_of_pages(files)
-    return (extractor or reader_of(formats[0]).extractors[0]) if formats else None
-
-
-def _formats_of_pages(files: Iterable[File]) -> list[str]:
-    return sorted({file.format for file in files} - {*ROW_FORMATS})
+    formats = {file.format for file in files} - {*ROW_FORMATS}
+    if wanted is not None and not formats:
+        raise InputError("--extractor is for WARC; texts of rows are taken as they are")
+    for name in formats:
+        known = reader_of(name).extractors
+        if wanted not in {None, *known}:
+            raise InputError(f"--extractor takes {' or '.join(known)}, got {wanted}")
+        return wanted or known[0]
+    return None
 
 
 def check_fields(files: Iterable[File], fields: Fields) -> None:
@@ -132,9 +118,9 @@ def check_fields(files: Iterable[File], fields: Fields) -> None:
     for file in files if missing else ():
         for values in _first_rows(file):
             there.update(dict.fromkeys(values))
-            found = [one for one, name in missing.items() if value_of(values, (name,)) is not None]
-            for option in found:
-                del missing[option]
+            for option, name in list(missing.items()):
+                if name in values or value_of(values, (name,)) is not None:
+                    del missing[option]
             if not missing:
                 return
     if there:

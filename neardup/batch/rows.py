@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias
 
 import zstandard
@@ -66,30 +66,26 @@ def read_rows(file: Any, part: InputPart, names: Names | None) -> Iterator[Row |
 
 def _lines(file: Any, part: InputPart) -> Iterator[Row | LeftOut]:
     with _unpacked(file, part) as stream:
-        yield from _of_stream(stream, part)
-
-
-def _of_stream(stream: io.BufferedReader, part: InputPart) -> Iterator[Row | LeftOut]:
-    at = part.start
-    if stream.peek(_BUFFER_BYTES).lstrip(_BLANK).startswith(b"["):
-        # One list, which may be one line. Another part would begin within one of its objects.
-        with io.TextIOWrapper(stream, "utf-8-sig", "replace") as text:
-            yield from () if at else _array_items(text)
-        return
-    if at:
-        # A line that begins before belongs to the part before; one byte back sees its end.
-        stream.seek(at - 1)
-        at += _read_over(stream, part.end - at + 1) - 1
-    while part.is_packed or at < part.end:
-        line = stream.readline(_MAX_LINE_BYTES)
-        if not line:
+        at = part.start
+        if stream.peek(_BUFFER_BYTES).lstrip(_BLANK).startswith(b"["):
+            # One list, which may be one line. Another part would begin within one of its objects.
+            with io.TextIOWrapper(stream, "utf-8-sig", "replace") as text:
+                yield from () if at else _array_items(text)
             return
-        if len(line) == _MAX_LINE_BYTES and not line.endswith(b"\n"):
-            at += _read_over(stream)
-            yield LeftOut(f"a line of more than {_MAX_LINE_BYTES >> 20} MB")
-        elif not line.isspace():
-            yield _of_line(line, at)
-        at += len(line)
+        if at:
+            # A line that begins before belongs to the part before; one byte back sees its end.
+            stream.seek(at - 1)
+            at += _read_over(stream, part.end - at + 1) - 1
+        while part.is_packed or at < part.end:
+            line = stream.readline(_MAX_LINE_BYTES)
+            if not line:
+                return
+            if len(line) == _MAX_LINE_BYTES and not line.endswith(b"\n"):
+                at += _read_over(stream)
+                yield LeftOut(f"a line of more than {_MAX_LINE_BYTES >> 20} MB")
+            elif not line.isspace():
+                yield _of_line(line, at)
+            at += len(line)
 
 
 def _array_items(text: IO[str]) -> Iterator[Row | LeftOut]:
@@ -178,27 +174,37 @@ _UNPACKERS: dict[str, Callable[[Any], Iterator[bytes]]] = {
 }
 
 
-def _records(file: Any, part: InputPart) -> Iterator[Row | LeftOut]:
+def csv_records(file: Any, part: InputPart) -> Iterator[tuple[int, list[str] | None, str]]:
+    """Yield the records of a CSV file, the header first; None: it is no CSV.
+
+    Each comes with its position, behind a header of -1, and the line end of the file.
+    """
     csv.field_size_limit(_MAX_LINE_BYTES)
-    unpacked, names, position = _unpacked(file, part), None, 0
+    unpacked = _unpacked(file, part)
+    head = unpacked.peek(_BUFFER_BYTES).partition(b"\n")[0]
     with io.TextIOWrapper(unpacked, "utf-8-sig", errors="replace", newline="") as lines:
         rows = csv.reader(lines)
-        while True:
+        for position in count(-1):
             try:
-                record = next(rows, None)
+                record = next(rows)
+            except StopIteration:
+                return
             except csv.Error:
-                yield LeftOut("a record that is no CSV")
-            else:
-                if record is None:
-                    return
-                if names is None:
-                    names = record
-                    continue
-                if len(record) == len(names):
-                    yield Row(position, dict(zip(names, record, strict=True)))
-                elif record:
-                    yield LeftOut("a record with another number of fields")
-            position += 1
+                record = None
+            yield position, record, "\r\n" if head.endswith(b"\r") else "\n"
+
+
+def _records(file: Any, part: InputPart) -> Iterator[Row | LeftOut]:
+    names = None
+    for position, record, _ in csv_records(file, part):
+        if record is None:
+            yield LeftOut("a record that is no CSV")
+        elif names is None:
+            names = record
+        elif len(record) == len(names):
+            yield Row(position, dict(zip(names, record, strict=True)))
+        elif record:
+            yield LeftOut("a record with another number of fields")
 
 
 def _read_over(stream: BinaryIO, most: int | None = None) -> int:

@@ -290,7 +290,7 @@ class BatchRun:
         self._counts["left_out"] = sum(count for _, count in found)
         self._counts[DAMAGED] = sum(n for reason, n in found if reason.startswith(DAMAGED))
         if not self._counts["documents"]:
-            raise no_text(task.input, found[0][0] if found else None)
+            raise no_text(task, found[0][0] if found else None)
         return documents
 
     def _name_texts(self, read: DataFrame) -> DataFrame:

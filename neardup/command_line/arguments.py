@@ -147,7 +147,7 @@ def add_find_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("--against", metavar="OLD", help="an earlier OUT: compare with what it keeps, too")
     meaning = (
-        "write the rows of the input that are kept there, whole: as jsonl, or of tables parquet"
+        "write the rows of the input that are kept there, whole: jsonl, csv or parquet as it is"
     )
     add("--filter", metavar="FILE", help=meaning)
     add("--overwrite", action="store_true", help="replace what an earlier run wrote to OUT")

@@ -1,5 +1,7 @@
 """``python -m neardup INPUT [OUT]``: which texts of a corpus repeat which?"""
 
+import codecs
+import csv
 import json
 import os
 import re
@@ -8,7 +10,7 @@ import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -18,15 +20,17 @@ from typing import IO, TYPE_CHECKING, Any
 from neardup.batch.corpus_task import input_options_of
 from neardup.batch.input_files import (
     ARROW,
+    CSV,
     PARQUET,
     ROW_FORMATS,
     File,
     InputPart,
     find_files,
+    kind_of,
     passed_over,
 )
 from neardup.batch.parsing import opened_part
-from neardup.batch.rows import DAMAGE, DAMAGED, LeftOut, read_rows, table_batches
+from neardup.batch.rows import DAMAGE, DAMAGED, LeftOut, csv_records, read_rows, table_batches
 from neardup.command_line.arguments import STANDARD_INPUT, named_input, parameters_of, print_json
 from neardup.errors import BadInputError, InputError
 from neardup.files.durable import replacing
@@ -92,7 +96,7 @@ def find(options: Namespace) -> None:
                 print_json(cluster)
         if rows is not None:
             print(f"neardup: {rows}: {many(_filter(target, files, rows), 'row')}", file=sys.stderr)
-        _check_read(target, options.folder or "standard output")
+        _check_read(target, options.folder or "standard output", {source: options.file})
 
 
 def _run(options: Namespace, task: "SingleTask", target: Path) -> None:
@@ -101,7 +105,7 @@ def _run(options: Namespace, task: "SingleTask", target: Path) -> None:
 
     began = time.monotonic()
     folder = RunFolder(target, overwrite=options.overwrite)
-    with closing(folder), _shown() as shown:
+    with closing(folder), closing(_Shown()) as shown:
         run = SingleRun(task, folder, shown)
         if run.is_continued:
             shown.say(f"goes on behind {run.documents:,} documents of an interrupted run")
@@ -110,7 +114,7 @@ def _run(options: Namespace, task: "SingleTask", target: Path) -> None:
         try:
             counts = run().counts
         except KeyboardInterrupt:
-            shown.clear()
+            shown.close()
             if options.folder is not None:
                 shown.say("the same command goes on behind what was written")
             raise
@@ -129,6 +133,9 @@ def _check_filter(target: Path, files: Sequence[File], *, overwrite: bool) -> No
     if len(kinds) > 1 or not kinds <= {*ROW_FORMATS}:
         named = ", ".join(sorted(kinds))
         raise InputError(f"--filter writes rows of one format ({', '.join(ROW_FORMATS)}): {named}")
+    written = PARQUET if kinds == {ARROW} else kinds.pop()
+    if target.suffix and kind_of(target.suffix) != written:  # one that packs, too
+        raise InputError(f"--filter {target}: would be {written}; let it end in .{written}")
     if target.exists() and not overwrite:
         raise InputError(f"--filter {target}: is there; --overwrite replaces it")
     if any(target.resolve() == Path(file.path).resolve() for file in files):
@@ -144,7 +151,8 @@ def _filter(folder: Path, files: Sequence[File], target: Path) -> int:
         for row in table.to_pylist():
             kept[row["source"]].add(row["position"])
     parts = [InputPart(0, file.path, file.format, 0, file.size) for file in files]
-    write = _write_tables if parts[0].format in {PARQUET, ARROW} else _write_records
+    tables = dict.fromkeys((PARQUET, ARROW), _write_tables)
+    write = {CSV: _write_csv, **tables}.get(parts[0].format, _write_records)
     with replacing(target) as file:
         count = write(file, parts, kept)
     if count < (wanted := sum(map(len, kept.values()))):
@@ -158,16 +166,30 @@ def _write_records(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[
         with suppress(*DAMAGE), opened_part(part) as opened:  # nothing behind it was kept
             for row in read_rows(opened, part, None):
                 if not isinstance(row, LeftOut) and row.position in kept[part.path]:
-                    file.write(_record(row.values))
+                    # Half of a pair has no UTF-8; this happens to write JSON's own escape.
+                    line = json.dumps(row.values, ensure_ascii=False)
+                    file.write(line.encode("utf-8", "backslashreplace") + b"\n")
                     count += 1
     return count
 
 
-def _record(values: object) -> bytes:
-    try:
-        return json.dumps(values, ensure_ascii=False).encode() + b"\n"
-    except UnicodeEncodeError:  # half of a pair
-        return json.dumps(values).encode() + b"\n"
+def _write_csv(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[int]]) -> int:
+    count, columns, text = 0, None, codecs.getwriter("utf-8")(file)
+    for part in parts:
+        names = None
+        with suppress(*DAMAGE), opened_part(part) as opened:
+            for position, record, line_end in csv_records(opened, part):
+                if record and names is None:
+                    names = record
+                    if columns is None:
+                        columns, writer = names, csv.writer(text, lineterminator=line_end)
+                        writer.writerow(columns)
+                    elif names != columns:
+                        raise BadInputError(f"--filter: {part.path}: has other columns")
+                elif record and position in kept[part.path]:
+                    writer.writerow(record)
+                    count += 1
+    return count
 
 
 def _write_tables(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[int]]) -> int:
@@ -189,19 +211,22 @@ def _write_tables(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[i
     return count
 
 
-def _check_read(folder: Path, results: str) -> None:
-    """Say what was left out, and raise where some of the input could not be read."""
+def _check_read(folder: Path, results: str, names: dict[str, str]) -> None:
+    """Say what was left out, by the names of files, and raise where some could not be read."""
     from neardup.corpus.corpus_tables import read_files  # noqa: PLC0415
 
-    reasons, damaged = Counter[str](), list[str]()
+    reasons, firsts, damaged = Counter[str](), dict[str, str](), list[str]()
     for table in read_files(folder, "left_out", ["source", "left_out", "count"]):
         for row in table.to_pylist():
+            name = names.get(row["source"], row["source"])
             if row["left_out"].startswith(DAMAGED):
-                damaged.append(f"{row['source']}: {row['left_out']}")
+                damaged.append(f"{name}: {row['left_out']}")
             else:
                 reasons[row["left_out"]] += row["count"]
+                firsts.setdefault(row["left_out"], name)
     for reason, count in reasons.most_common(_REASONS):
-        print(f"neardup: left out: {count:,}: {reason}", file=sys.stderr)
+        first = f"the first in {firsts[reason]}"
+        print(f"neardup: left out: {count:,}: {reason}; {first}", file=sys.stderr)
     if damaged:
         more = f" (and {len(damaged) - 1:,} more)" if damaged[1:] else ""
         raise BadInputError(f"{damaged[0]}{more}; all that could be read is in {results}")
@@ -291,19 +316,10 @@ class _Shown:
         else:
             self.say(line)
 
-    def clear(self) -> None:
+    def close(self) -> None:
         """Leave the line of a terminal to what is said next."""
         if self._first is not None and sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _shown() -> Iterator[_Shown]:
-    shown = _Shown()
-    try:
-        yield shown
-    finally:
-        shown.clear()
 
 
 def _duration(secs: float) -> str:

@@ -98,11 +98,10 @@ class SingleRun:
             raise InputError(f"{folder.target}: is gone on from; choose another folder for the new")
         check_count(self._earlier.end_file + len(task.files))
         self._progress = self._begun()
-        self._counts = Counter(self._progress.counts)
-        self._pending: dict[str, list[Any]] = {}
-        self._pending_rows = self._pending_bytes = 0
+        # What is not written, each step with the state behind it: whole wherever Ctrl-C falls.
+        self._pending: list[tuple[dict[str, Any], Progress]] = []
+        self._pending_bytes = 0
         self._written_at = time.monotonic()
-        self._last, self._parts = self._progress.last, self._progress.parts
 
     @property
     def is_continued(self) -> bool:
@@ -112,7 +111,12 @@ class SingleRun:
     @property
     def documents(self) -> int:
         """The number of documents that were judged."""
-        return self._counts["documents"]
+        return self._state.counts.get("documents", 0)
+
+    @property
+    def _state(self) -> Progress:
+        """The state behind all that was judged, but for the number of files."""
+        return self._pending[-1][1] if self._pending else self._progress
 
     def __call__(self) -> About:
         """Run to the end.
@@ -129,12 +133,12 @@ class SingleRun:
             if self._progress.looks_up_names:
                 judge.source.look_up_names()
             self._judge(judge)
-        if not self._counts["documents"]:
-            why = self._why_left_out()
+        if not self.documents:
+            left_out = read_files(folder.path, "left_out", ["left_out"])
+            why = next((str(table["left_out"][0]) for table in left_out if table.num_rows), None)
             folder.clear()
-            raise no_text(task.input, why)
-        self._write_clusters()
-        counts = dict(sorted(self._counts.items()))
+            raise no_text(task, why)
+        counts = {**self._state.counts, "clusters": self._write_clusters()}
         about = About(
             run=self._progress.run,
             input=task.input,
@@ -143,7 +147,7 @@ class SingleRun:
             end_file=self._earlier.end_file + len(task.files),
             against=tuple(f"file:{path}" for path in self._earlier.folders),
             runs=self._earlier.runs,
-            counts=counts,
+            counts=dict(sorted(counts.items())),
             reading=task.reading.after(self._earlier.reading),
         )
         folder.finish(about)
@@ -195,73 +199,72 @@ class SingleRun:
                 f"into {len(parts):,}; one of them cannot be read now, or could not be read then"
             )
         self._progress = replace(self._progress, all_parts=len(parts))
-        done = sum(part.end - part.start for part in parts[: self._parts])
+        begun = self._progress.parts
+        done = sum(part.end - part.start for part in parts[:begun])
         analysis = Analysis(self._folder.work, task.options, task.parameters)
         # One that never has a part would cost half a second of CPU to start.
-        processes = min(task.processes or default_processes(), len(parts) - self._parts)
-        with closing(AnalysisPool(analysis, processes, self._last)) as pool:
-            for found in pool(islice(iter(parts), self._parts, None)):
-                if found.rows is None:
-                    self._end_part(found)
-                    done += found.part.end - found.part.start
-                else:
-                    self._add(judge.judge(found.rows))
-                    self._last = found.rows["id"][-1].as_py()
-                    now = done + _share(found) * (found.part.end - found.part.start)
-                    self._show(Status(self._counts["documents"], self._counts["kept"], now / total))
-                if self._is_due():
-                    self._write_files(judge)
-        self._write_files(judge)
-        self._folder.wait()
+        processes = min(task.processes or default_processes(), len(parts) - begun)
+        try:
+            with closing(AnalysisPool(analysis, processes, self._progress.last)) as pool:
+                for found in pool(islice(iter(parts), begun, None)):
+                    if found.rows is None:
+                        self._end_part(found)
+                        done += found.part.end - found.part.start
+                    else:
+                        self._add(judge.judge(found.rows), judge.source.looks_up_names)
+                        now = done + _share(found) * (found.part.end - found.part.start)
+                        kept = self._state.counts["kept"]
+                        self._show(Status(self.documents, kept, now / total))
+                    if self._is_due():
+                        self._write_files()
+        finally:
+            self._write_files()
+            self._folder.wait()
 
     def _end_part(self, found: Analysed) -> None:
-        self._parts += 1
         rows = [
             {"source": found.part.path, "left_out": reason, "count": count}
             for reason, count in sorted(found.left_out.items())
         ]
-        self._counts["left_out"] += sum(found.left_out.values())
-        self._pending.setdefault("left_out", []).append(pa.Table.from_pylist(rows, LEFT_OUT))
+        tables = {"left_out": pa.Table.from_pylist(rows, LEFT_OUT)}
+        counts = Counter(left_out=sum(found.left_out.values()))
+        self._hold(tables, counts, parts=self._state.parts + 1)
 
-    def _add(self, tables: dict[str, Any]) -> None:
-        for name, table in tables.items():
-            self._pending.setdefault(name, []).append(table)
+    def _add(self, tables: dict[str, Any], looks_up_names: bool) -> None:
         documents = tables["documents"]
-        self._pending_rows += documents.num_rows
-        self._pending_bytes += sum(table.nbytes for table in tables.values())
-        self._counts["documents"] += documents.num_rows
-        for name in ("kept", "pairs"):
-            self._counts[name] += tables[name].num_rows
-        self._counts["texts"] += (
-            pc.sum(pc.equal(documents["id"], documents["text_id"])).as_py() or 0
-        )
+        counts = Counter({name: tables[name].num_rows for name in ("documents", "kept", "pairs")})
+        counts["texts"] = pc.sum(pc.equal(documents["id"], documents["text_id"])).as_py() or 0
         for row in pc.value_counts(documents["verdict"]).to_pylist():
-            self._counts[row["values"]] += row["counts"]
+            counts[row["values"]] = row["counts"]
+        last = documents["id"][-1].as_py()
+        self._hold(tables, counts, last=last, looks_up_names=looks_up_names)
+
+    def _hold(self, tables: dict[str, Any], counts: Counter[str], **state: Any) -> None:
+        self._pending_bytes += sum(table.nbytes for table in tables.values())
+        counts.update(self._state.counts)
+        self._pending.append((tables, replace(self._state, counts=dict(counts), **state)))
 
     def _is_due(self) -> bool:
+        pending_rows = self.documents - self._progress.counts.get("documents", 0)
         return (
-            self._pending_rows >= self._task.rows_per_file
+            pending_rows >= self._task.rows_per_file
             or self._pending_bytes >= _BYTES_PER_FILE
             or time.monotonic() - self._written_at > _SECS_PER_FILE
         )
 
-    def _write_files(self, judge: BatchJudge) -> None:
-        if not self._pending:
+    def _write_files(self) -> None:
+        steps, self._pending, self._pending_bytes = self._pending, [], 0
+        if not steps:
             return
-        tables = {name: pa.concat_tables(found) for name, found in self._pending.items()}
-        self._progress = replace(
-            self._progress,
-            files=self._progress.files + 1,
-            parts=self._parts,
-            last=self._last,
-            counts=dict(self._counts),
-            looks_up_names=judge.source.looks_up_names,
-        )
-        self._folder.write(tables, self._progress)
-        self._pending = {}
-        self._pending_rows = self._pending_bytes = 0
+        pending: dict[str, list[Any]] = {}
+        for tables, _ in steps:
+            for name, table in tables.items():
+                pending.setdefault(name, []).append(table)
+        self._progress = replace(steps[-1][1], files=self._progress.files + 1)
+        whole = {name: pa.concat_tables(found) for name, found in pending.items()}
+        self._folder.write(whole, self._progress)
         self._written_at = time.monotonic()
-        self._check_memory(self._counts["kept"])
+        self._check_memory(self._progress.counts.get("kept", 0))
 
     def _check_memory(self, kept: int) -> None:
         limit = self._task.max_bytes
@@ -273,24 +276,17 @@ class SingleRun:
             "command with more --memory goes on"
         )
 
-    def _write_clusters(self) -> None:
+    def _write_clusters(self) -> int:
         columns = ["id", "text_id", "duplicate_of"]
         documents = read_files(self._folder.path, "documents", columns)
         first_id = self._earlier.end_file << POSITION_BITS
         found = _cluster_table(documents, self._earlier_clusters(), first_id)
         self._folder.write_table("clusters", 0, found)
-        same = pc.equal(found["id"], found["representative"])
-        self._counts["clusters"] = pc.sum(same).as_py() or 0
+        return pc.sum(pc.equal(found["id"], found["representative"])).as_py() or 0
 
     def _earlier_clusters(self) -> Iterator[Any]:
         for folder in self._earlier.tables:
             yield from read_files(folder, "clusters", ["id", "representative"])
-
-    def _why_left_out(self) -> str | None:
-        for table in read_files(self._folder.path, "left_out", ["left_out"]):
-            if table.num_rows:
-                return str(table["left_out"][0])
-        return None
 
 
 def _cluster_table(documents: Iterable[Any], earlier: Iterable[Any], first_new: int) -> Any:

@@ -6,6 +6,8 @@ import re
 import shlex
 import sys
 import tomllib
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 import pytest
 
@@ -22,11 +24,19 @@ def extras() -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     "extra", ["documents", "lab", "parquet", "plot", "redis", "render", "spark"]
 )
-def test_the_command_names_this_python_and_the_packages_of_the_extra(extra: str) -> None:
-    python, *words = shlex.split(install_command(extra))
-    assert python == sys.executable
-    assert words[:3] == ["-m", "pip", "install"]
-    assert [_name(word) for word in words[3:]] == [_name(line) for line in extras()[extra]]
+@pytest.mark.parametrize("has_pip", [True, False])
+def test_the_command_names_this_python_and_the_packages_of_the_extra(
+    monkeypatch: pytest.MonkeyPatch, extra: str, has_pip: bool
+) -> None:
+    # Python's own way to say that there is no such module, as in an environment that uv made.
+    monkeypatch.setitem(sys.modules, "pip", ModuleType("pip") if has_pip else None)
+    if has_pip:
+        sys.modules["pip"].__spec__ = ModuleSpec("pip", None)
+    words = shlex.split(install_command(extra))
+    with_pip = [sys.executable, "-m", "pip", "install"]
+    begins = with_pip if has_pip else ["uv", "pip", "install", "--python", sys.executable]
+    assert words[: len(begins)] == begins
+    assert [_name(word) for word in words[len(begins) :]] == list(map(_name, extras()[extra]))
 
 
 def _name(requirement: str) -> str:

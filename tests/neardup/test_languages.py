@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from neardup import languages
-from neardup.languages import declared_or_told, is_of_language, language_tag
+from neardup.errors import ParameterError
+from neardup.languages import declared_or_told, is_of_language, language_codes, language_tag
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,24 @@ from neardup.languages import declared_or_told, is_of_language, language_tag
     ],
 )
 def test_a_language_is_a_wanted_one(language: str | None, wanted: str, *, expected: bool) -> None:
-    assert is_of_language(language, wanted) is expected
+    assert is_of_language(language, [wanted]) is expected
+
+
+def test_one_of_several_languages_is_a_wanted_one() -> None:
+    assert is_of_language("und, de-AT", ["en", "de"])
+    assert not is_of_language("fr, de", ["en", "pt"])
+    assert not is_of_language("de", [])
+
+
+def test_codes_are_parted_by_commas() -> None:
+    assert language_codes(None) == ()
+    assert language_codes("en,pt-BR, ger") == ("en", "pt-BR", " ger")
+
+
+@pytest.mark.parametrize("written", ["", "en,", "english", "en;de", "*"])
+def test_what_is_no_code_is_refused(written: str) -> None:
+    with pytest.raises(ParameterError, match=r"languages are codes such as en, pt-BR or en,de"):
+        language_codes(written)
 
 
 @pytest.mark.parametrize("language", [None, "", "und", "mul", "english", "e", "en,de", "*", "x-no"])
@@ -52,6 +70,7 @@ GERMAN = "Der Wärter schreibt in das Buch, wann die Lampe brannte und wann der 
         (None, f"{ENGLISH * 40} {GERMAN * 200}", "en"),
         (None, "", None),
         (None, "404", None),
+        (None, " ".join(f"{number * 7919 % 65536:04x}" for number in range(80)), None),
         (None, "Home | About | Contact", None),
         (None, "int main(void) { return 0; }", None),
     ],

@@ -318,10 +318,7 @@ class TestPagePaths:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
-            ["--language", "english"],
-            "no page matches --language english; languages of kept pages: ",
-        ),
+        (["--language", "fr,it"], "no page matches --language fr,it; languages of kept pages: "),
         (["--type", "product"], "no page matches --type product; types of kept pages: "),
     ],
 )
@@ -333,7 +330,17 @@ def test_where_no_page_is_chosen_it_is_said_what_there_is(
     assert " 1" in done.stderr.partition(said)[2]
 
 
-@pytest.mark.parametrize("language", ["de", "nonsense"])
+@pytest.mark.parametrize("language", ["english", "en,", ""])
+def test_what_is_no_code_of_a_language_is_refused(
+    folder: Path, tmp_path: Path, language: str
+) -> None:
+    done = run("pages", str(folder), "--language", language, "-o", str(tmp_path / "x.jsonl"))
+    assert done.returncode == 2
+    assert "languages are codes such as en, pt-BR or en,de" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("language", ["de", "fr"])
 def test_pages_that_declare_no_language_are_counted_where_one_is_chosen(
     folder: Path, tmp_path: Path, language: str
 ) -> None:
@@ -359,7 +366,13 @@ def test_pages_that_declare_no_language_are_chosen_by_their_texts(
     said = run(*command).stderr
     assert "3 kept pages without a declared language, told by their texts" in said
     told = table(tmp_path / "job", tmp_path, "--language", "en")
-    assert [(row["title"], row["language"]) for row in told] == [("/english", None)]
+    assert [(row["title"], row["language"]) for row in told] == [("/english", "en")]
+    assert told[0]["sources"]["language"] == "text"
+    assert [row["language"] for row in table(tmp_path / "job", tmp_path)] == [None] * 3
+    both = table(tmp_path / "job", tmp_path, "--language", "de,en")
+    assert [row["title"] for row in both] == ["/english", "/deutsch"]
+    command_of_none = (*command[:3], "fr", *command[4:])
+    assert "languages of kept pages: en 1, de 1\n" in run(*command_of_none).stderr
     for module in ("neardup.languages", "crawler.console.page_export"):
         monkeypatch.setattr(f"{module}.TELLS_TEXTS", False)
     monkeypatch.setattr("crawler.console.page_export.install_command", "pip install {}".format)

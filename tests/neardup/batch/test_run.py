@@ -424,7 +424,7 @@ def test_an_output_is_whole_or_as_it_was(spark: SparkSession, tmp_path: Path) ->
 
 def test_nothing_to_read_is_said(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"body": "x"}\n')
-    with pytest.raises(InputError, match='no text in it; no text in the field "text"'):
+    with pytest.raises(InputError, match="there are body; choose with --text-field"):
         run(spark, tmp_path / "a.jsonl", tmp_path / "out")
 
 

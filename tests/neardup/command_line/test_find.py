@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,8 @@ from neardup.command_line import find
 from neardup.corpus.corpus_tables import read_about
 from neardup.corpus.single_run import Status
 from tests.neardup.batch.corpus import Result, made, online, read_back, title_of
-from tests.neardup.command_line.running import ROWS, json_lines, neardup, refused
-from tests.neardup.texts import PAGE, changed
+from tests.neardup.command_line.running import FIRST, ROWS, SECOND, json_lines, neardup, refused
+from tests.neardup.texts import PAGE, changed, prose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,7 +173,7 @@ def test_without_a_folder_clusters_are_lines(packed: bytes, more: list[str]) -> 
     assert 0.8 <= near["similarity"] < 1
     assert [one["kept"] for one in singles] == (["/short", "/a3"] if more else [])
     assert "neardup: -: 4 of 6 kept, 1 equal, 1 near, in " in ended.err
-    assert 'neardup: left out: 1: no text in the field "text"' in ended.err
+    assert 'neardup: left out: 1: no text in the field "text"; the first in -\n' in ended.err
 
 
 def test_rows_of_standard_input_without_an_id_are_named_by_their_place() -> None:
@@ -199,6 +200,8 @@ def test_rows_that_are_kept_are_written_whole(kind: str, tmp_path: Path) -> None
     assert f"{target}: 4 rows" in ended.err
     if kind == "parquet":
         found = pq.read_table(target).to_pylist()
+    elif kind == "csv":
+        found = list(csv.DictReader(io.StringIO(target.read_text(), newline="")))
     else:
         found = list(map(json.loads, target.read_text().splitlines()))
     assert found == [rows[at] for at in (0, 1, 3, 4)]
@@ -207,6 +210,50 @@ def test_rows_that_are_kept_are_written_whole(kind: str, tmp_path: Path) -> None
     itself = neardup(str(source), "--overwrite", "--filter", str(source))
     assert (itself.status, "is a file of the input" in itself.err) == (2, True)
     assert source.stat().st_size
+
+
+def test_rows_of_csv_files_are_written_with_their_header_and_line_ends(tmp_path: Path) -> None:
+    """Also where two columns have one name, and where a file breaks off within quotes."""
+    folder, target = tmp_path / "in", tmp_path / "kept.CSV"
+    folder.mkdir()
+    parts = [
+        [f'1,"a ""b"", c",{FIRST}', f"2,,{FIRST}", "3,only two"],
+        [f'4,"two\r\nlines",{SECOND}', f'5,"é,{FIRST} breaks off'],
+        [f"6,x,{prose(9)}"],
+    ]
+    for number, lines in enumerate(parts):
+        whole = "\r\n".join(["\ufeffid,id,text", *lines])
+        (folder / f"{number}.csv").write_bytes(whole.encode())
+    (folder / "3.csv").write_bytes(b"")
+    ended = neardup(str(folder), "--filter", str(target))
+    assert f"{target}: 3 rows" in ended.err
+    assert ended.status == 0
+    written = ["id,id,text", parts[0][0], parts[1][0], parts[2][0], ""]
+    assert target.read_bytes() == "\r\n".join(written).encode()
+    (folder / "4.csv").write_text(f"text,id\n{prose(8)},7\n")
+    ended = neardup(str(folder), "--overwrite", "--filter", str(target))
+    assert (ended.status, "4.csv: has other columns" in ended.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "said"),
+    [
+        ("a.csv", "x.jsonl", "would be csv; let it end in .csv"),
+        ("a.csv", "x.tsv", "would be csv; let it end in .csv"),
+        ("a.csv", "x.csv.gz", "would be csv; let it end in .csv"),
+        ("a.jsonl.gz", "x.parquet", "would be jsonl; let it end in .jsonl"),
+        ("a.parquet", "x.jsonl", "would be parquet; let it end in .parquet"),
+        ("a.arrow", "x.arrow", "would be parquet; let it end in .parquet"),
+    ],
+)
+def test_an_ending_of_another_format_is_refused(
+    tmp_path: Path, source: str, target: str, said: str
+) -> None:
+    """Before anything is read: these files hold nothing."""
+    (tmp_path / source).write_bytes(b"")
+    words = (tmp_path / source, tmp_path / "out", "--filter", tmp_path / target)
+    assert refused(*words) == f"--filter {tmp_path / target}: {said}"
+    assert [path.name for path in tmp_path.iterdir()] == [source]
 
 
 def test_tables_without_a_kept_row_and_damaged_ones_are_passed(tmp_path: Path) -> None:
@@ -298,11 +345,28 @@ def test_a_corpus_without_texts_leaves_no_folder(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 
+@pytest.mark.parametrize("first", [b"no JSON\n", b""])
+def test_where_no_row_has_the_usual_field_others_are_named(tmp_path: Path, first: bytes) -> None:
+    rows: list[dict[str, Any]] = [{"doc_id": 1, "body": PAGE}, {"doc_id": 2}]
+    (tmp_path / "a.jsonl").write_bytes(first + json_lines(rows))
+    assert refused(tmp_path / "a.jsonl", tmp_path / "out") == (
+        'no row has a field "text", as far as the first 1,000 of each file tell; there are '
+        "doc_id, body; choose with --text-field"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_a_field_that_is_empty_everywhere_is_none_that_no_row_has(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(json_lines(ROWS[-1:]))
+    said = refused(tmp_path / "a.jsonl", tmp_path / "out")
+    assert said == f'{tmp_path / "a.jsonl"}: no text in it; no text in the field "text"'
+
+
 def test_progress_has_no_speed_before_one_is_known(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(find, "_SECS_BETWEEN_LINES", 0)
-    with find._shown() as shown:
+    with closing(find._Shown()) as shown:
         for documents, share in ((512, 0.25), (1024, 0.5)):
             shown(Status(documents, 9, share))
     first, second = capsys.readouterr().err.splitlines()

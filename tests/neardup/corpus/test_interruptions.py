@@ -19,7 +19,7 @@ from neardup import Parameters, evidence
 from neardup.batch.input_files import InputOptions, find_files
 from neardup.corpus import batch_judge
 from neardup.corpus.corpus_tables import RunFolder, read_about, read_files
-from neardup.corpus.single_run import SingleRun, SingleTask, Status
+from neardup.corpus.single_run import ROWS_PER_FILE, SingleRun, SingleTask, Status
 from neardup.errors import InputError
 from tests.neardup.batch.corpus import made, read_back, write_lines
 from tests.neardup.command_line.running import (
@@ -46,7 +46,8 @@ from neardup.command_line.main import status_of
 from neardup.corpus.corpus_tables import RunFolder
 from neardup.corpus.single_run import SingleTask, SingleRun
 
-source, output, signal, batches = sys.argv[1], Path(sys.argv[2]), *map(int, sys.argv[3:])
+source, output = sys.argv[1], Path(sys.argv[2])
+signal, batches, rows = map(int, sys.argv[3:])
 seen = []
 
 def show(status):
@@ -55,19 +56,19 @@ def show(status):
         os.kill(os.getpid(), signal)
 
 def run():
-    task = SingleTask(source, find_files(source), processes=1, rows_per_file=1)
+    task = SingleTask(source, find_files(source), processes=1, rows_per_file=rows)
     with closing(RunFolder(output, overwrite=False)) as folder:
         SingleRun(task, folder, show)()
 
 sys.exit(status_of("neardup", run))
 """
-"""Run a corpus, write after each batch, and send a signal to oneself behind some of them."""
+"""Run a corpus, write after some rows, and send a signal to oneself behind some batches."""
 
 TABLES = ("documents", "signatures", "pairs", "clusters", "kept", "near_texts", "left_out")
 
 
-def signalled(source: Path, output: Path, number: int, batches: int) -> int:
-    words = [str(source), str(output), str(number), str(batches)]
+def signalled(source: Path, output: Path, number: int, batches: int, rows: int = 1) -> int:
+    words = [str(source), str(output), str(number), str(batches), str(rows)]
     return subprocess.run(
         [sys.executable, "-c", SCRIPT, *words],
         cwd=PROJECT,
@@ -89,7 +90,7 @@ def test_a_run_goes_on_behind_kills_and_ctrl_c(tmp_path: Path) -> None:
     assert neardup(source, whole, "--processes", "1").status == 0
     assert signalled(source, output, signal.SIGKILL, 3) == -signal.SIGKILL
     assert signalled(source, output, signal.SIGKILL, 1) == -signal.SIGKILL
-    assert signalled(source, output, signal.SIGINT, 4) == 128 + signal.SIGINT
+    assert signalled(source, output, signal.SIGINT, 4, ROWS_PER_FILE) == 128 + signal.SIGINT
     assert not output.exists()
     written = tmp_path / "out.unfinished-run" / "documents"
     # A kill may leave files that do not count yet.
@@ -112,6 +113,21 @@ def interrupted(folder: Path) -> tuple[Path, Path]:
         write_lines(source / f"{number}.jsonl", made(number, 20))
     assert signalled(source, output, signal.SIGINT, 2) == 128 + signal.SIGINT
     return source, output
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 128 + signal.SIGINT), (signal.SIGTERM, 128 + 15)]
+)
+def test_what_was_judged_is_written_behind_ctrl_c(tmp_path: Path, number: int, status: int) -> None:
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    for file in range(3):
+        write_lines(source / f"{file}.jsonl", made(file, 20))
+    assert signalled(source, output, number, 2, ROWS_PER_FILE) == status
+    ended = neardup(source, output, "--processes", "1")
+    judged = len(made(0, 20)) + len(made(1, 20))
+    assert f"goes on behind {judged} documents of an interrupted run" in ended.err
+    assert read_about(output).counts["documents"] == judged + len(made(2, 20))
 
 
 def test_an_interrupted_run_that_was_read_otherwise_is_refused_and_stays(tmp_path: Path) -> None:
