@@ -191,7 +191,7 @@ class Destination(NamedTuple):
 
 
 def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter, count: int) -> None:
-    """Say how many kept pages declare no language, and what there is if none was met."""
+    """Say how many kept pages declare no language, what there is if none was met, and all types."""
     for option, wanted, column, name in (
         ("--language", ",".join(chosen.languages), "language", "languages"),
         ("--type", chosen.selection.page_type, "page_type", "types"),
@@ -203,11 +203,12 @@ def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter, count:
                 way = f"left out; their texts tell it after {install_command('languages')}"
             said = f"{many(unknown, 'kept page')} without a declared language, {way}"
             say(said, to_stderr=True)
-        if wanted and not count:
+        if wanted and (not count or column == "page_type"):
             met = languages_met(connection) if column == "language" else met
             values = ", ".join(f"{value} {met[value]:,}" for value in list(met)[:10] if value)
-            said = f"no page matches {option} {wanted}; {name} of kept pages: "
-            say(said + (values or "none is known"), to_stderr=True)
+            matched = f"{option} goes by a guess" if count else f"no page matches {option} {wanted}"
+            said = f"{matched}; {name} of kept pages: {values or 'none is known'}"
+            say(said, to_stderr=True)
 
 
 def page_filter(opts: argparse.Namespace) -> PageFilter:

@@ -155,8 +155,8 @@ def _filter(folder: Path, files: Sequence[File], target: Path) -> int:
     write = {CSV: _write_csv, **tables}.get(parts[0].format, _write_records)
     with replacing(target) as file:
         count = write(file, parts, kept)
-    if count < (wanted := sum(map(len, kept.values()))):
-        raise BadInputError(f"{target}: {count:,} of {wanted:,} rows; the input has changed")
+        if count < (wanted := sum(map(len, kept.values()))):
+            raise BadInputError(f"{target}: {count:,} of {wanted:,} rows; the input has changed")
     return count
 
 

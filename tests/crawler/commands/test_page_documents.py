@@ -330,6 +330,17 @@ def test_where_no_page_is_chosen_it_is_said_what_there_is(
     assert " 1" in done.stderr.partition(said)[2]
 
 
+def test_types_are_told_as_a_guess_with_those_of_the_other_pages(
+    folder: Path, tmp_path: Path
+) -> None:
+    kept = [row["page_type"] for row in table(folder, tmp_path) if row["page_type"]]
+    wanted, *others = sorted({*kept})
+    assert others
+    done = run("pages", str(folder), "--type", wanted, "-o", str(tmp_path / "x.jsonl"))
+    said = done.stderr.partition("--type goes by a guess; types of kept pages: ")[2]
+    assert all(f"{one} {kept.count(one)}" in said.partition("\n")[0] for one in {*kept})
+
+
 @pytest.mark.parametrize("language", ["english", "en,", ""])
 def test_what_is_no_code_of_a_language_is_refused(
     folder: Path, tmp_path: Path, language: str
