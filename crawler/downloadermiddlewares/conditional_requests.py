@@ -19,7 +19,6 @@ from crawler.pages.gates import GateError
 from crawler.request_meta import ASKED_IF, WAITED, WHOLE
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage.errors import CrawlStorageError
-from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     from weakref import WeakKeyDictionary
@@ -94,11 +93,13 @@ class ConditionalRequests(CrawlerComponent):
         """Let the request of a known page that is led elsewhere wait, until it is no gate's."""
         if not self._is_for_known(request) or leased_host(self._crawler, request) is None:
             return False
-        key = self._key_of_url((*request.meta.get("redirect_urls", ())[:1], request.url)[0])
+        key = self._job.canonicalizer.key_of(
+            (*request.meta.get("redirect_urls", ())[:1], request.url)[0]
+        )
         previous = self._job.store.previous(key)
         if previous is None or self._job.visits.known.moved_to(key) == target:
             return False
-        if key == self._key_of_url(target):
+        if key == self._job.canonicalizer.key_of(target):
             return False
         try:
             pending = len(self._job.frontier.queue) + len(self._crawler.engine.downloader.active)
@@ -111,12 +112,6 @@ class ConditionalRequests(CrawlerComponent):
         waited = request.meta.get(WAITED)
         secs = None if waited is None else 1.0
         return must and bool(scheduler.ask_later(request, {WAITED: waited or 0.0}, secs))
-
-    def _key_of_url(self, url: str) -> bytes:
-        try:
-            return self._job.canonicalizer.key(url)
-        except MalformedUrl:
-            return b""
 
     async def _part_of(self, request: Request) -> StoredPart | None:
         return await self._spider.part_of(request) if self._is_for_page(request) else None

@@ -19,7 +19,6 @@ from crawler.storage import meta_names
 from crawler.storage.database import meta_of
 from crawler.url_rules.variants import separate_keys
 from crawler.urls.canonical import Canonicalizer
-from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
     import sqlite3
@@ -116,20 +115,12 @@ def _texts(
     graph = LinkGraph(connection)
     found: dict[tuple[str, str | None], str] = {}
     for source, urls in of_source.items():
-        wanted = {key_of(canonicalizer, url): url for url in urls}
-        for there in graph.links_of(key_of(canonicalizer, source)):
-            broken = wanted.get(key_of(canonicalizer, there.url)) if there.text else None
+        wanted = {canonicalizer.key_of(url): url for url in urls}
+        for there in graph.links_of(canonicalizer.key_of(source)):
+            broken = wanted.get(canonicalizer.key_of(there.url)) if there.text else None
             if broken is not None:
                 found.setdefault((broken, source), there.text)
     return found
-
-
-def key_of(canonicalizer: Canonicalizer, url: str | None) -> bytes:
-    """Return the key of a URL, nothing where it is none."""
-    try:
-        return b"" if url is None else canonicalizer.key(url)
-    except MalformedUrl:
-        return b""
 
 
 def stored_canonicalizer(connection: sqlite3.Connection) -> Canonicalizer | None:
@@ -154,7 +145,7 @@ def failed_pages(connection: sqlite3.Connection) -> dict[bytes, BrokenLink]:
             continue
         source, asked_at = linked_from(metadata), last
         if source is not None and canonicalizer is not None:
-            row = connection.execute(_READ_AT, (key_of(canonicalizer, source),)).fetchone()
+            row = connection.execute(_READ_AT, (canonicalizer.key_of(source),)).fetchone()
             asked_at = last if row is None else row[0]
         said = in_words(reason) or "no page"
         found[key] = BrokenLink(url, status, said, source, is_current=asked_at <= since)
@@ -176,7 +167,7 @@ def lost_fragments(
     def linked() -> Iterator[tuple[str, str, bytes, list[str]]]:
         for page in graph.lists(with_places=True):
             for target, fragments in page.places[1].items() if page.places else ():
-                key = key_of(canonicalizer, target)
+                key = canonicalizer.key_of(target)
                 end = redirects.ends.get(key, key)
                 if end not in failed and key not in redirects.to_places:
                     yield page.url, target, end, fragments
@@ -255,7 +246,7 @@ def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     met, dead = set[bytes](), dead_links(connection)
     graph = LinkGraph(connection)
     for link in graph:
-        key = b"" if canonicalizer is None else key_of(canonicalizer, link.target)
+        key = b"" if canonicalizer is None else canonicalizer.key_of(link.target)
         lost = failed.get(redirects.ends.get(key, key))
         met.add(key if lost is not None else b"")
         why = dead.get(link.target, "" if link.kind else NO_URL) if lost is None else lost.reason

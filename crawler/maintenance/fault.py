@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawler.maintenance.broken_links import key_of
 from crawler.reading.link_kinds import PAGES
 from crawler.storage.states import SKIPPED
 
@@ -254,7 +253,7 @@ class Inlinks:
                     self.malformed.setdefault(url, []).append(FaultPage(page.url, text))
                 if kind not in PAGES:
                     continue
-                key = key_of(canonicalizer, url)
+                key = canonicalizer.key_of(url)
                 if key and key not in met:
                     met.add(key)  # other spellings of it are links of their own
                     keys.append(key)

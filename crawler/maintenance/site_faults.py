@@ -16,7 +16,6 @@ from crawler.maintenance.broken_links import (
     Redirects,
     dead_links,
     failed_pages,
-    key_of,
     lost_fragments,
     stored_canonicalizer,
 )
@@ -151,7 +150,7 @@ def find_faults(
     failed = failed_pages(connection)
     redirects = Redirects(connection)
     graph = LinkGraph(connection)
-    dead = {key_of(canonicalizer, url): (url, why) for url, why in dead_links(connection).items()}
+    dead = {canonicalizer.key_of(url): (url, why) for url, why in dead_links(connection).items()}
     dead = {key: said for key, said in dead.items() if key not in failed}
     inlinks = Inlinks(connection, {*failed, *redirects.urls, *dead}, MOST_PAGES)
     steps, done = max(graph.count(), 1), count(1)
@@ -368,7 +367,7 @@ class _Known:
     def against_canonical(self, page: _Page) -> str | None:
         """Return what is wrong with the canonical URL of a page; None: nothing that is known."""
         declared = page.declared_url
-        key = key_of(self._canonicalizer, declared)
+        key = self._canonicalizer.key_of(declared)
         if not key or key == page.key:
             return None
         if (wrong := self._is_no_page(key)) is not None:
@@ -376,7 +375,7 @@ class _Known:
         named = self._page(key)
         if named is None:
             return None
-        further = key_of(self._canonicalizer, named.declared_url)
+        further = self._canonicalizer.key_of(named.declared_url)
         if further not in {b"", named.key}:
             return f"names {declared}, which names {named.declared_url}"
         if named.kept not in {page.kept, page.resembles} and page.kept != named.resembles:
@@ -389,22 +388,20 @@ class _Known:
         languages = Counter(
             language
             for language, _ in {
-                (one.lower(), key_of(self._canonicalizer, url)) for one, url in alternates
+                (one.lower(), self._canonicalizer.key_of(url)) for one, url in alternates
             }
         )
         for language, times in languages.items():
             if times > 1:
                 yield f"names {times} URLs for {language}"
         for language, url in alternates:
-            key = key_of(self._canonicalizer, url)
+            key = self._canonicalizer.key_of(url)
             if not key or key == page.key:
                 continue
             if (wrong := self._is_no_page(key)) is not None:
                 yield f"names {url} for {language}, which {wrong}"
             elif (named := self._page(key)) is not None:
-                back = {
-                    key_of(self._canonicalizer, one) for _, one in alternates_of(named.metadata)
-                }
+                back = {self._canonicalizer.key_of(one) for _, one in alternates_of(named.metadata)}
                 if page.key not in back:
                     yield f"names {url} for {language}, which does not name it back"
 

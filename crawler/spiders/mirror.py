@@ -31,7 +31,6 @@ from crawler.request_meta import FOR_A_PAGE, LINK_KIND, RETRY_TIMES, SEED, WHOLE
 from crawler.spiders.argument_table import MIRROR
 from crawler.spiders.named_files import PAGE_OF, NamedFiles
 from crawler.spiders.site import SiteSpider
-from crawler.urls.parts import MalformedUrl
 from crawler.urls.scope import MARKED_NOFOLLOW, Scope
 
 if TYPE_CHECKING:
@@ -259,10 +258,8 @@ class MirrorSpider(SiteSpider):
 
     def key_of(self, request: Request) -> bytes:
         """Return the key of a request's page, also where that of the request is another."""
-        if is_apart(request.meta):
-            with suppress(MalformedUrl):
-                return self.job.canonicalizer.key(request.url)
-        return super().key_of(request)
+        own = self.job.canonicalizer.key_of(request.url) if is_apart(request.meta) else b""
+        return own or super().key_of(request)
 
     def page_request(
         self, url: str, meta: dict[str, Any] | None = None, source: str | None = None

@@ -405,6 +405,3 @@ def _shape(name: str) -> tuple[int, int] | None:
         xxhash.xxh3_64_intdigest(one.encode("utf-8", "surrogatepass")) for one in (shape, whole)
     )
     return first, second
-
-
-__all__ = ["CLOSED", "NOTED", "OPEN", "SLOW", "UrlTraps"]

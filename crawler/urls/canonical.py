@@ -134,6 +134,13 @@ class Canonicalizer:
         """
         return self.known_as(url).key
 
+    def key_of(self, url: str | None) -> bytes:
+        """Digest the canonical URL as ``key`` does; nothing where it is no URL."""
+        try:
+            return b"" if url is None else self.key(url)
+        except MalformedUrl:
+            return b""
+
     def description_key(self, url: str) -> bytes:
         """Digest the canonical URL of a file that is only read for the pages that it names.
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.request_records import MalformedRequestError, decode_parts
-from crawler.maintenance.broken_links import key_of
 from crawler.maintenance.verify.finding import NoWatch, Rule, Stage, encoded_request
 from crawler.storage import meta_names
 from crawler.storage.states import (
@@ -224,7 +223,7 @@ def _key(canonicalizer: Canonicalizer, url: str, encoded: bytes) -> bytes | None
         return None
     if parts.get("body") or parts.get("dont_filter"):
         return None
-    return key_of(canonicalizer, url) or None
+    return canonicalizer.key_of(url) or None
 
 
 def _parts(encoded: bytes) -> dict[str, Any] | None:
