@@ -35,7 +35,7 @@ from measuring import ROOT, installed, named, table, write
 
 sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an installed package
 
-from text_structure import measured
+from text_structure import formulas, measured
 
 from crawler.reading.content.content_text import plain_text
 from crawler.reading.content.content_xml import decompress
@@ -207,13 +207,16 @@ def main() -> None:
         "--structure",
         type=Path,
         metavar="NPM",
-        help="score cells, items and code alone; NPM is where npm has installed the peers",
+        help="score cells, items, code and formulas; NPM is where npm has installed the peers",
     )
     arguments = parser.parse_args()
     if arguments.structure is not None:
         shares, count = measured(arguments.structure)
         tables = [table(shares, f"{count} pages of manuals", " in place, %")]
-        print(tables[0])
+        of_formulas, cases = formulas(arguments.structure)
+        if of_formulas:
+            tables.append(table(of_formulas, f"{cases} formulas, whole and alone", ", %"))
+        print("\n\n".join(tables))
         if arguments.write:
             how = "shares of what stands within the content of the pages, read from Markdown."
             write("text_structure.py", tables, how)

@@ -1,9 +1,11 @@
-"""What the F1 of words cannot see: cells in their place, items in their list, code byte for byte.
+"""What the F1 of words cannot see: cells in their place, items, code byte for byte, formulas.
 
 Pages of Debian's manuals are read to Markdown by each way, and that is read by a parser of
 CommonMark. The truth is the page itself within the element that its site has for its content: the
 grids of its tables, spans filled; its items; the texts of its ``pre``. Items that are mostly links
-are of menus and contents, which no reader of articles wants: they are counted apart.
+are of menus and contents, which no reader of articles wants: they are counted apart. Formulas are
+TeX that libraries of npm render for pages; each is to stand once in the Markdown, as TeX, with
+nothing else between its neighbours.
 """
 
 from __future__ import annotations
@@ -44,6 +46,27 @@ CONTENTS = {
 
 PAGES_OF_SITE = 7
 _PEERS = Path(__file__).parent / "text_peers"
+
+FORMULAS = (
+    r"\frac{dT}{dt} = -kT",
+    r"E = mc^2",
+    r"x_{i,j} \le y^{2n}",
+    r"\sqrt{a^2 + b^2}",
+    r"\sqrt[3]{x - 1}",
+    r"\sum_{k=1}^{n} k",
+    r"\int_0^1 x \, dx",
+    r"\alpha + \beta \to \gamma",
+    r"a < b",
+    r"\frac{x + 1}{\sqrt{2 \pi}}",
+    r"f(x) = 3x \times 10^{-4}",
+    r"\mathbf{v} \cdot \mathbf{w}",
+)
+_SYMBOLS = {
+    r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\pi": "π", r"\sum": "∑", r"\int": "∫",
+    r"\le": "≤", r"\to": "→", r"\times": "×", r"\cdot": "⋅",
+}  # fmt: skip
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ALIKE = re.compile(r"\s|[${}\u2061−]|\\[()\[\],]|\\(?:mathbf|,)|\\limits")
 _WORD = re.compile(r"\w+")
 _READ = MarkdownIt("commonmark").enable("table")
 
@@ -232,11 +255,8 @@ def by_npm(folder: Path, bodies: Sequence[bytes]) -> dict[str, list[str]]:
     }
 
 
-def measured(npm: Path) -> tuple[dict[str, dict[str, float]], int]:
-    """Return the shares by way in percent, and the number of pages."""
-    chosen = list(pages())
-    bodies = [body for _, body in chosen]
-    truths = [structure_of_page(body, CONTENTS[site]) for site, body in chosen]
+def written_by_all(npm: Path, bodies: Sequence[bytes]) -> dict[str, list[str]]:
+    """Return the Markdown of pages by each way that is installed."""
     written = {"read_content": list(map(ours, bodies))}
     written[named("trafilatura")] = [
         trafilatura.extract(body.decode(errors="replace"), output_format="markdown") or ""
@@ -247,7 +267,71 @@ def measured(npm: Path) -> tuple[dict[str, dict[str, float]], int]:
             str(extraction.extract_plain_text(body.decode(errors="replace"), main_content=True))
             for body in bodies
         ]
-    written |= by_npm(npm, bodies)
+    return written | by_npm(npm, bodies)
+
+
+def formulas(npm: Path) -> tuple[dict[str, dict[str, float]], int]:
+    """Return the shares of formulas that are whole and alone in percent, by way and by renderer.
+
+    Args:
+        npm: Where ``npm install katex temml mathjax-full`` was run too; else there are none.
+    """
+    cases = [(tex, is_display) for tex in FORMULAS for is_display in (False, True)]
+    script = [str(_PEERS / "formulas.mjs"), str(npm)]
+    asked = "\n".join(json.dumps({"tex": tex, "display": display}) for tex, display in cases)
+    done = subprocess.run(
+        ["node", *script], input=asked, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        print(f"{npm} renders no formulas: left out: {done.stderr[-300:]}", file=sys.stderr)
+        return {}, 0
+    by_name = defaultdict[str, list[str]](list)
+    for line in done.stdout.splitlines():
+        for name, html in json.loads(line).items():
+            by_name[name].append(html)
+    bodies = [_page_of(rendered).encode() for rendered in by_name.values()]
+    shares = {
+        way: {
+            name: 100
+            * sum(_is_alone(text, at, tex) for at, (tex, _) in enumerate(cases))
+            / len(cases)
+            for name, text in zip(by_name, texts, strict=True)
+        }
+        for way, texts in written_by_all(npm, bodies).items()
+    }
+    return shares, len(cases)
+
+
+def _page_of(rendered: Sequence[str]) -> str:
+    prose = "The kiln behind the pottery is fired four times a year with offcuts of larch."
+    said = "".join(
+        f"<p>{prose} Case{at} begins {html} ends{at}, and nobody opens the door.</p>"
+        for at, html in enumerate(rendered)
+    )
+    head = "<!DOCTYPE html><meta charset=utf-8><title>How fast the kiln cools</title>"
+    return f"{head}<main><article><h1>How fast the kiln cools</h1>{said}</article></main>"
+
+
+def _is_alone(text: str, at: int, tex: str) -> bool:
+    """Return whether a formula is all that stands between its neighbours."""
+    found = re.search(rf"Case{at} begins(.*?)ends{at},", text, re.DOTALL)
+    # Of a reader without formulas a backslash is escaped: CommonMark reads it back.
+    ways = () if found is None else (found[1], _ESCAPED.sub(r"\1", found[1]))
+    return _alike(tex) in map(_alike, ways)
+
+
+def _alike(tex: str) -> str:
+    """Return TeX without what makes no difference, symbols by their characters."""
+    tex = re.sub(r"\\[a-z]+", lambda name: _SYMBOLS.get(name[0], name[0]), tex.replace("-", "−"))
+    return _ALIKE.sub("", tex)
+
+
+def measured(npm: Path) -> tuple[dict[str, dict[str, float]], int]:
+    """Return the shares by way in percent, and the number of pages."""
+    chosen = list(pages())
+    bodies = [body for _, body in chosen]
+    truths = [structure_of_page(body, CONTENTS[site]) for site, body in chosen]
+    written = written_by_all(npm, bodies)
     shares: dict[str, dict[str, float]] = {}
     for name, texts in written.items():
         counts = defaultdict[str, tuple[int, int]](lambda: (0, 0))
