@@ -7,11 +7,14 @@ import gc
 import json
 import logging
 import sys
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
+from scrapy.extensions.feedexport import FeedExporter
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.asyncio import create_looping_call
 
@@ -93,6 +96,8 @@ class JobKeeper(CrawlerComponent):
         connect(self._stopped, signals.engine_stopped)
 
     async def _opened(self) -> None:
+        if (feeds := self._crawler.get_extension(FeedExporter)) is not None:
+            self._job.database.before_commit.append(partial(_flush, feeds))
         await self._job.start_pool()
         if self._job.visits.number == 0:  # another scheduler than ours begins no visit
             self._job.begin_visit()
@@ -145,6 +150,14 @@ class JobKeeper(CrawlerComponent):
         self._job.close()
         gc.unfreeze()
         gc.set_threshold(*_USUAL)
+
+
+def _flush(feeds: FeedExporter) -> None:
+    """Write what feeds hold before the requests of it are through: a kill would lose it."""
+    for slot in feeds.slots:
+        if slot.file is not None and not slot.file.closed:
+            with suppress(OSError):  # the next item meets it again
+                slot.file.flush()
 
 
 def _spare_collector() -> None:

@@ -15,7 +15,6 @@ from crawler.job_registry import SharedByComponents, job_of
 from crawler.options import Options
 from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.verdicts import UNCHANGED
-from crawler.urls.canonical import MalformedUrl
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -118,10 +117,7 @@ class ForeignItems(SharedByComponents):
             "no item of %d has a text, so that none is a duplicate of another: it is looked for in "
             "the fields %s (NEARDUP_TEXT_FIELDS) and %s (NEARDUP_HTML_FIELDS), and the first item "
             "has %s; is a selector wrong?",
-            self._without_text,
-            text,
-            html,
-            ", ".join(self._fields) or "no fields",
+            *(self._without_text, text, html, ", ".join(self._fields) or "no fields"),
         )
 
     async def _captured(self, item: Any) -> Captured | None:
@@ -190,14 +186,11 @@ class ForeignItems(SharedByComponents):
 
     def _fetched(self, recognised: Recognised) -> Fetched:
         url, body = recognised.url or "", recognised.body
-        try:
-            canonical, key = self._job.canonicalizer(url), self._job.canonicalizer.key(url)
-        except MalformedUrl:
-            canonical, key = url, recognised.digest
+        canonical, key = self._job.canonicalizer.named(url)
         return Fetched(
             url=url,
             canonical_url=canonical,
-            key=self._own_key(key, body),
+            key=self._own_key(key or recognised.digest, body),
             depth=0,
             status=200,
             body=body,

@@ -51,12 +51,12 @@ class NearDuplicatesPipeline(CrawlerComponent):
             _check(item.verdict, item.url, item.duplicate_of, item.distance, item.reason)
             return item
         captured = await self._foreign.captured(item)
-        if captured is not None and (captured.verdict in DUPLICATES | WALLS | {UNCHANGED}):
-            row = captured.row
-            if row.words:
-                _check(
-                    captured.verdict, row.url, captured.kept_url, row.distance, in_words(row.reason)
-                )
+        if captured is None or captured.verdict not in DUPLICATES | WALLS | {UNCHANGED}:
+            return item
+        row, verdict = captured.row, captured.verdict
+        # A process that was killed may have judged it, and not have written it to a feed.
+        if row.words and not (captured.is_again and verdict == UNCHANGED):
+            _check(verdict, row.url, captured.kept_url, row.distance, in_words(row.reason))
         return item
 
 

@@ -44,7 +44,6 @@ from crawler.request_meta import (
 from crawler.spiders.arguments import RenderChoice, check_arguments, render_choice, rules_of
 from crawler.spiders.file_requests import StoppedAnswers
 from crawler.storage.errors import CrawlStorageError
-from crawler.urls.canonical import MalformedUrl
 from crawler.urls.hosts import requestable
 from crawler.variant_requests import ask_another
 
@@ -391,7 +390,7 @@ class PageSpider(Spider):
         request = response.request or Request(response.url)
         return Fetched(
             url=response.url,
-            canonical_url=self._canonical(response.url),
+            canonical_url=self.job.canonicalizer.named(response.url)[0],
             key=self.key_of(request),
             depth=response.meta.get("depth", 0),
             status=response.status,
@@ -417,12 +416,6 @@ class PageSpider(Spider):
         None sets nothing aside: no other fetch of a page shows here that the time is no content.
         """
         return None
-
-    def _canonical(self, url: str) -> str:
-        try:
-            return self.job.canonicalizer(url)
-        except MalformedUrl:
-            return url
 
     def key_of(self, request: Request) -> bytes:
         return self.crawler.request_fingerprinter.fingerprint(request)

@@ -221,10 +221,8 @@ class ReplaySpider(PageSpider):
 
     def _named(self, url: str) -> tuple[str, bytes]:
         """Return the canonical URL and the key of a page that may have any name."""
-        try:
-            return self.job.canonicalizer(url), self.job.canonicalizer.key(url)
-        except MalformedUrl:
-            return url, payload_digest(url.encode("utf-8", "surrogatepass"))
+        canonical_url, key = self.job.canonicalizer.named(url)
+        return canonical_url, key or payload_digest(url.encode("utf-8", "surrogatepass"))
 
     def _failure(self, capture: Capture, verdict: str, reason: Stored, status: int) -> Captured:
         self.crawler.stats.inc_value(f"neardup/{verdict}")

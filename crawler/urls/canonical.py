@@ -141,6 +141,11 @@ class Canonicalizer:
         except MalformedUrl:
             return b""
 
+    def named(self, url: str) -> tuple[str, bytes]:
+        """Return the canonical URL and its key; what is no URL as it is, without a key."""
+        key = self.key_of(url)
+        return (self(url) if key else url), key
+
     def description_key(self, url: str) -> bytes:
         """Digest the canonical URL of a file that is only read for the pages that it names.
 

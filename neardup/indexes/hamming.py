@@ -25,8 +25,6 @@ from neardup.indexes.arrays import (
 )
 from neardup.indexes.index_engine import Engine
 
-__all__ = ["HammingIndex", "Match", "Matches"]
-
 BUFFER_SIZE = 8192
 """The number of entries that each query compares one by one before they become a segment."""
 

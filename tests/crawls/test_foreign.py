@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import sqlite3
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crawler.demo import DemoServer
 from crawler.lab.live import LiveCrawl
-from tests.crawls.command import PROJECT, pages, report, scrapy
+from crawler.storage.states import DONE
+from tests.crawls.command import PROJECT, pages, report, scrapy, start_scrapy
+from tests.sites.many import ManyPages, page_path, page_text
+from tests.sites.many import pages as many_pages
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -298,6 +306,39 @@ def test_garbage_collections_leave_out_what_the_start_made(
     (tmp_path / "strangers" / "spider.py").write_text(COLLECTED)
     (item,) = run(tmp_path, server.url)
     assert int(str(item["frozen"])) > 5 * int(str(item["all"]))
+
+
+def test_items_of_a_run_that_was_killed_stand_in_its_feed_or_come_again(tmp_path: Path) -> None:
+    make_project(tmp_path, "html", "text")
+    feed, job = tmp_path / "items.jsonl", tmp_path / "job"
+    with ManyPages(many_pages(60)) as site:
+        command = (
+            "crawl", "foreign", "-a", f"url={site.url}", "-o", str(feed), "-s", f"JOBDIR={job}"
+        )  # fmt: skip
+        for limit in (20, 45):
+            site.hold_after(limit)
+            running = start_scrapy(*command, cwd=tmp_path)
+            wait_until(lambda limit=limit: site.total >= limit and done_requests(job) >= limit - 16)
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()
+        site.hold_after(None)
+        done = scrapy(*command, cwd=tmp_path, environment={"PYTHONPATH": str(PROJECT)})
+        assert done.returncode == 0, done.stderr
+    whole = [line for line in feed.read_text().splitlines() if line.endswith("}")]
+    urls = {str(json.loads(line)["url"]).removeprefix(site.origin) for line in whole}
+    texts = {page_path(number): page_text(number) for number in range(60)}
+    assert {texts[url] for url in urls} == {*texts.values()}
+
+
+def done_requests(job: Path) -> int:
+    """Return how many requests are through as of the last commit."""
+    if not (job / "crawl.db").exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{job / 'crawl.db'}?mode=ro", uri=True)) as connection:
+        sql = "SELECT count(*) FROM requests WHERE state = ?"
+        with suppress(sqlite3.OperationalError):  # it is being made
+            return int(connection.execute(sql, (DONE,)).fetchone()[0])
+    return 0
 
 
 def test_items_of_other_names_are_none_of_each_other_and_changes_are_passed_on(
