@@ -156,14 +156,15 @@ class ForeignItems(SharedByComponents):
         adapter = ItemAdapter(item)
         self._fields = self._fields or list(map(str, adapter.field_names()))[:MAX_FIELDS_NAMED]
         url = _first(adapter, self._url_fields)
-        title = str(_first(adapter, self._title_fields) or "")
+        title = _bytes(_first(adapter, self._title_fields)).decode("utf-8", "replace")
         texts = _values(adapter, self._text_fields)
         # Of things that have names, equal texts are another's: a text begins with the name.
         text = b"\n".join(map(_bytes, [title, *texts])).strip() if texts else None
         html = _first(adapter, self._html_fields)
         if url is None and text is None and html is None:
             return None
-        return Recognised(None if url is None else str(url), title, text, html)
+        url = None if url is None else _bytes(url).decode("utf-8", "replace")
+        return Recognised(url, title, text, html)
 
     async def _judge(
         self, recognised: Recognised, apart_from: frozenset[int] = frozenset()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import zlib
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import brotli  # type: ignore[import-untyped]
 import zstandard
-
-from crawler.downloading.false_codings import DEFLATE_BITS, START_BYTES, can_be_read, is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,6 +44,25 @@ _PACKED_TYPES = frozenset(
     "application/gzip application/x-gzip application/x-tar application/x-gtar application/x-tgz"
     " application/x-compressed application/octet-stream binary/octet-stream".split()
 ) | {""}
+
+_START_BYTES = 2**12
+"""Judge a body by so many bytes."""
+
+_DEFLATE_BITS = 15, -15
+"""Windows of deflate with the header of zlib, and without it, as some servers send it."""
+
+_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.IGNORECASE)
+_NO_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+# PDF, pictures, ZIP, sounds, fonts, gzip, zstd.
+_FILES = (
+    *(b"%PDF-", b"\x89PNG\r\n", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"RIFF", b"wOF"),
+    *(b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"),
+)
+# A longer text has these, whatever its charset; bytes that were changed one by one may have none.
+_BETWEEN_WORDS = re.compile(rb'[\s",]')
+# Of so many compressed bytes, one in a trillion has none that stands in no text.
+_CLEAR_BYTES = 2**8
 
 
 class AnswerError(Exception):
@@ -319,7 +337,7 @@ class Opening:
             elif coding in OPENERS:
                 source = _Source(self._opened(source, coding))
             # Some servers name what is no coding; browsers take the body as it is.
-            elif source.peek(1) and not can_be_read(source.peek(START_BYTES)):
+            elif source.peek(1) and not _can_be_read(source.peek(_START_BYTES)):
                 raise DamagedBodyError(f"in a Content-Encoding that is not known: {coding[:40]}")
         yield from source
 
@@ -353,10 +371,10 @@ def _is_false(coding: str, source: _Source) -> bool:
     member = OPENERS[coding][1]
     if member is not None:
         start = source.peek(_MAGIC_BYTES)
-        is_cut = len(start) < _MAGIC_BYTES and not can_be_read(start)
+        is_cut = len(start) < _MAGIC_BYTES and not _can_be_read(start)
         return not (member.match(start) or is_cut)
-    start = source.peek(START_BYTES)
-    return can_be_read(start) and not is_stream(coding, start)
+    start = source.peek(_START_BYTES)
+    return _can_be_read(start) and not _is_stream(coding, start)
 
 
 def _stream_of(coding: str, source: _Source) -> CompressedStream:
@@ -364,7 +382,7 @@ def _stream_of(coding: str, source: _Source) -> CompressedStream:
     if coding == "deflate":
         opened = stream.feed(source.peek(stream.piece_bytes), 1)
         is_raw = stream.damage is not None and not opened
-        stream = ZlibStream(zlib.decompressobj(DEFLATE_BITS[is_raw]))
+        stream = ZlibStream(zlib.decompressobj(_DEFLATE_BITS[is_raw]))
     return stream
 
 
@@ -422,3 +440,38 @@ def _is_charset(name: str) -> bool:
     except (LookupError, ValueError):
         return False
     return True
+
+
+def _can_be_read(start: bytes) -> bool:
+    """Return whether a body that begins so is text, or a file of a known kind."""
+    if start.startswith((*_WIDE_MARKS, *_FILES)):
+        return True
+    if not start or _NO_TEXT.search(start):
+        return False
+    if _MARKUP.match(start) or start.decode(errors="ignore").encode() == start:
+        return True
+    return len(start) >= _CLEAR_BYTES and bool(_BETWEEN_WORDS.search(start))
+
+
+def _is_stream(coding: str, start: bytes) -> bool:
+    """Return whether bytes that can be read are yet a stream of brotli or deflate.
+
+    Args:
+        coding: ``br`` or ``deflate``.
+        start: The first ``_START_BYTES`` of a body, or all of a shorter one, which must end with
+            the stream: what breaks off and is text at the same time is text.
+    """
+    is_part = len(start) == _START_BYTES
+    if coding == "br":
+        stream = brotli.Decompressor()
+        try:
+            stream.process(start, output_buffer_limit=_STEP_BYTES)
+        except brotli.error:
+            return False
+        return is_part or bool(stream.is_finished())
+    for bits in _DEFLATE_BITS:
+        inflater = zlib.decompressobj(bits)
+        with suppress(zlib.error):
+            inflater.decompress(start, _STEP_BYTES)
+            return not inflater.unused_data and (is_part or inflater.eof)
+    return False

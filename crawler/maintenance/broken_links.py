@@ -37,7 +37,8 @@ WHERE latest = 1 AND (verdict = '{FAILED}' OR outcome IN ('{GONE}', '{FAILED}'))
 ORDER BY pages.id
 """
 
-_READ_AT = "SELECT visit FROM known WHERE key = ?"
+# What was not sent again names what it named before.
+_READ_AT = "SELECT iif(not_sent, since - 1, visit) FROM known WHERE key = ?"
 _REDIRECTS = """
 SELECT redirects.key, redirects.url, target, coalesce(pages.url, requests.url, ''), fragment
 FROM redirects

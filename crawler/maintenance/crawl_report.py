@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawler.frontier.file_links import GUESSES_ASIDE, PUT_ASIDE, RELEASABLE
-from crawler.maintenance.broken_links import BrokenLink, broken_links, failed_pages
+from crawler.maintenance.broken_links import BrokenLink, broken_links
 from crawler.maintenance.tally import Changes, find_changes, make_tally, scalar
 from crawler.pages.boilerplate import RepeatedText, repeated_texts
 from crawler.pages.needless_cookies import needless_hosts
@@ -173,7 +173,6 @@ class Report:
     """URLs that gave no page, counted by the reason; a part of ``reasons``."""
     broken: tuple[BrokenLink, ...]
     """Links that lead to no page, at most 20, each with the page on which it was met first."""
-    broken_count: int
     clusters: tuple[PageCluster, ...]
     walls: tuple[FoundWall, ...]
     """URLs that answered with something else than a page."""
@@ -268,7 +267,6 @@ def _read(connection: sqlite3.Connection) -> Report:
             if verdict in WITHOUT_PAGE
         ),
         broken=broken_links(connection),
-        broken_count=sum(bool(each.linked_from) for each in failed_pages(connection).values()),
         clusters=_clusters(connection),
         walls=_walls(connection),
         resembling=_resembling(connection),

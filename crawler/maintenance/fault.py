@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawler.reading.link_kinds import PAGES
+from crawler.reading.link_kinds import PAGES, WRITTEN
 from crawler.storage.states import SKIPPED
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -203,6 +203,9 @@ _BATCH = 20_000
 _MAX_HOPS = 10
 """Follow this many redirects in a row."""
 
+_MAX_MALFORMED = 10_000
+"""Tell at most this many targets of links that are no URL."""
+
 
 class Inlinks:
     """How many links lead to each URL, from which pages, and which pages nothing leads to.
@@ -213,19 +216,21 @@ class Inlinks:
 
     Args:
         connection: Connection from ``open_for_reading``.
-        watched: Keys of URLs whose sources are collected.
+        watched: Keys of URLs whose sources are collected, with whether what only names them
+            (``WRITTEN``) counts too.
         most: Collect at most this many sources of a URL.
 
     Attributes:
-        malformed: Pages that link to what is no URL, by what they link to.
+        malformed: Number and first of the pages that link to what is no URL, by what they link to.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, watched: Collection[bytes], most: int
+        self, connection: sqlite3.Connection, watched: Mapping[bytes, bool], most: int
     ) -> None:
         self._connection = connection
         self._most = most
-        self.malformed: dict[str, list[FaultPage]] = {}
+        self._watched = watched
+        self.malformed: dict[str, tuple[int, list[FaultPage]]] = {}
         self._known = _numbers(chain(watched, (key for (key,) in connection.execute(_KEYS))))
         self._known.sort()
         self._counts = np.zeros(len(self._known), dtype=np.int64)
@@ -250,11 +255,10 @@ class Inlinks:
             met = {page.key}
             for url, _, kind, text in page.links:
                 if not kind:
-                    self.malformed.setdefault(url, []).append(FaultPage(page.url, text))
-                if kind not in PAGES:
-                    continue
-                key = canonicalizer.key_of(url)
-                if key and key not in met:
+                    self._note_malformed(url, FaultPage(page.url, text))
+                key = canonicalizer.key_of(url) if kind in PAGES or kind in WRITTEN else b""
+                is_one = kind in PAGES or self._watched.get(key, False)
+                if key and is_one and key not in met:
                     met.add(key)  # other spellings of it are links of their own
                     keys.append(key)
                     sources.append(FaultPage(page.url, text))
@@ -265,6 +269,12 @@ class Inlinks:
             advance()
         self._note(keys, sources)
         self._linked = self._pass_on()
+
+    def _note_malformed(self, written: str, source: FaultPage) -> None:
+        number, pages = self.malformed.get(written, (0, []))
+        if number or len(self.malformed) < _MAX_MALFORMED:
+            self.malformed[written] = number + 1, pages
+            pages += [source] * (number < self._most)
 
     def of(self, key: bytes) -> tuple[int, tuple[FaultPage, ...]]:
         """Return how many pages link to a watched URL, and the first of them."""

@@ -152,7 +152,8 @@ def find_faults(
     graph = LinkGraph(connection)
     dead = {canonicalizer.key_of(url): (url, why) for url, why in dead_links(connection).items()}
     dead = {key: said for key, said in dead.items() if key not in failed}
-    inlinks = Inlinks(connection, {*failed, *redirects.urls, *dead}, MOST_PAGES)
+    watched = dict.fromkeys((*redirects.urls, *dead), False) | dict.fromkeys(failed, True)
+    inlinks = Inlinks(connection, watched, MOST_PAGES)
     steps, done = max(graph.count(), 1), count(1)
     inlinks.read(graph, canonicalizer, lambda: show(min(next(done) / steps, 1), "reading links"))
     canonicals, translations = _contradictions(connection, canonicalizer, redirects.ends, most)
@@ -204,8 +205,8 @@ def _broken(
             links, pages = 1, [FaultPage(lost.named_by)]  # a sitemap, or a picture of the page
         if links:
             findings.add(FaultExample(lost.url, lost.reason, links, tuple(pages[:MOST_PAGES])))
-    for written, of_it in inlinks.malformed.items():
-        findings.add(FaultExample(written, NO_URL, len(of_it), tuple(of_it[:MOST_PAGES])))
+    for written, (number, of_it) in inlinks.malformed.items():
+        findings.add(FaultExample(written, NO_URL, number, tuple(of_it)))
     return findings.fault()
 
 

@@ -34,7 +34,7 @@ _SLASHES = re.compile(r"\A(https?:)?/{3,}(?=[^/?#])", re.IGNORECASE)
 # urljoin would resolve the rest as a path of the page's own host.
 _NO_HOST = re.compile(r"(https?:)?//(?![^/?#])", re.IGNORECASE)
 # Of what leads nowhere: a mail address without @, "htp://", and a URL without a host.
-_MISTYPED = re.compile(r"mailto:(?!.*(@|%40))[^?]|[htps]{2,7}://|//", re.IGNORECASE)
+_MISTYPED = re.compile(r"mailto:(?!.*(@|%40))[^?]|[htps]{3,7}://|//", re.IGNORECASE)
 # With a <base> of a kilobyte each of 100,000 short references becomes a long URL: the size of
 # them is bounded too, by this many characters a link that may be taken, and a megabyte.
 MEAN_LENGTH = 256
@@ -235,7 +235,7 @@ class LinkReader:
         plain = None if is_long else start.joiner.join(address)
         url = address if is_long else plain or resolve(start.base, address, start.encoding)
         if not url:
-            if _MISTYPED.match(address.lstrip(ENDS)):
+            if _MISTYPED.match(DROPPED.sub("", address.strip(ENDS))):
                 raise ValueError("no URL")
             return None
         if len(url) > self._max_url_length:

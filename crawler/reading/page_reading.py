@@ -61,7 +61,7 @@ Element = Any  # lxml has no types
 logger = logging.getLogger(__name__)
 
 _PERMALINKS = ("#", "¶", "§", "\N{LINK SYMBOL}", "\uf0c1", r"\^", "↩\ufe0e?", "↑")
-_UNSEEN = "[ \t\n\r\xa0\u200b\u2060\ufeff]*"
+_UNSEEN = "[ \t\n\r\xa0\u200b\u2060\ufeff]*+"
 # The signs by which a heading links to itself, and the addresses of other links and of images.
 _LINKED = re.compile(
     rf"<ref target=\"#[^\"]*\"(?:/>|>{_UNSEEN}(?:{'|'.join(_PERMALINKS)})?{_UNSEEN}</ref>)"

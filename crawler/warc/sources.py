@@ -121,7 +121,7 @@ def _of_path(path: Path) -> Iterator[WarcFile]:
                 raise ArchiveError(f"{path} {_NO_ARCHIVE}")
         yield from _of_wacz(path) if is_zip else (WarcFile(str(path), path),)
     except OSError as error:
-        raise ArchiveError(f"{path}: {error.strerror}") from None
+        raise ArchiveError(f"{path}: {error.strerror or error}") from None
 
 
 def _of_folder(path: Path) -> Iterator[WarcFile]:

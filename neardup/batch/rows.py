@@ -174,14 +174,13 @@ _UNPACKERS: dict[str, Callable[[Any], Iterator[bytes]]] = {
 }
 
 
-def csv_records(file: Any, part: InputPart) -> Iterator[tuple[int, list[str] | None, str]]:
+def csv_records(file: Any, part: InputPart) -> Iterator[tuple[int, list[str] | None]]:
     """Yield the records of a CSV file, the header first; None: it is no CSV.
 
-    Each comes with its position, behind a header of -1, and the line end of the file.
+    Each comes with its position, behind a header of -1.
     """
     csv.field_size_limit(_MAX_LINE_BYTES)
     unpacked = _unpacked(file, part)
-    head = unpacked.peek(_BUFFER_BYTES).partition(b"\n")[0]
     with io.TextIOWrapper(unpacked, "utf-8-sig", errors="replace", newline="") as lines:
         rows = csv.reader(lines)
         for position in count(-1):
@@ -191,12 +190,12 @@ def csv_records(file: Any, part: InputPart) -> Iterator[tuple[int, list[str] | N
                 return
             except csv.Error:
                 record = None
-            yield position, record, "\r\n" if head.endswith(b"\r") else "\n"
+            yield position, record
 
 
 def _records(file: Any, part: InputPart) -> Iterator[Row | LeftOut]:
     names = None
-    for position, record, _ in csv_records(file, part):
+    for position, record in csv_records(file, part):
         if record is None:
             yield LeftOut("a record that is no CSV")
         elif names is None:

@@ -174,19 +174,20 @@ def _write_records(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[
 
 
 def _write_csv(file: IO[bytes], parts: list[InputPart], kept: dict[str, set[int]]) -> int:
-    count, columns, text = 0, None, codecs.getwriter("utf-8")(file)
+    # Lines end as RFC 4180 has them: within others, a line end of its own is not quoted.
+    count, columns, writer = 0, None, csv.writer(codecs.getwriter("utf-8")(file))
     for part in parts:
         names = None
         with suppress(*DAMAGE), opened_part(part) as opened:
-            for position, record, line_end in csv_records(opened, part):
+            for position, record in csv_records(opened, part):
                 if record and names is None:
                     names = record
                     if columns is None:
-                        columns, writer = names, csv.writer(text, lineterminator=line_end)
+                        columns = names
                         writer.writerow(columns)
-                    elif names != columns:
-                        raise BadInputError(f"--filter: {part.path}: has other columns")
                 elif record and position in kept[part.path]:
+                    if names != columns:
+                        raise BadInputError(f"--filter: {part.path}: has other columns")
                     writer.writerow(record)
                     count += 1
     return count

@@ -33,7 +33,7 @@ def test_as_many_as_are_not_shown_are_counted(tmp_path: Path) -> None:
     with GraphSite({"/": [f"/gone/{number}" for number in range(27)]}) as site:
         said = crawl(f"{site.origin}/", tmp_path).stdout
     assert said.count("      on http") == 5
-    assert f"  22 more: crawl-once links {tmp_path}\n" in said
+    assert f"  all of them, with all pages that have them: crawl-once links {tmp_path}\n" in said
 
 
 def test_of_a_mirror_they_are_named_too_and_no_page_is_an_orphan(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -87,6 +88,16 @@ def test_a_table_and_a_page_tell_what_is_no_url(jobdir: Path, tmp_path: Path) ->
     section = html.parse(page).getroot().get_element_by_id("broken_links")
     assert all(written in section.text_content() for written in MALFORMED)
     assert not section.xpath(".//a/@href[not(starts-with(., 'http'))]")
+
+
+def test_a_second_visit_of_an_unchanged_site_tells_the_same(
+    sites: Sites, jobdir: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(jobdir, tmp_path / "again")
+    crawl(f"{sites.own.origin}/", tmp_path / "again", "-a", "revisit=yes", "-a", "render=no")
+    of_sitemap = {"/in-sitemap", "/in-sitemap-2"}  # which may not name them any more
+    found = sites.found(tmp_path / "again", "broken_links")
+    assert found == (LINKED | WRITTEN | MALFORMED) - of_sitemap
 
 
 def test_a_mirror_tells_pictures_styles_and_scripts_too(sites: Sites, tmp_path: Path) -> None:

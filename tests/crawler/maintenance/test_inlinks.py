@@ -94,7 +94,7 @@ def test_counts_are_those_of_somebody_who_follows_each_link(
     lists, pages = fill(database, links, redirects)
     assert database.path is not None
     with closing(open_for_reading(database.path.parent)) as connection:
-        inlinks = Inlinks(connection, {key(number) for number in range(12)}, 3)
+        inlinks = Inlinks(connection, {key(number): False for number in range(12)}, 3)
         inlinks.read(LinkGraph(connection), CANONICALIZER, lambda: None)
     reached = set()
     for source, targets in lists.items():

@@ -212,14 +212,14 @@ def test_rows_that_are_kept_are_written_whole(kind: str, tmp_path: Path) -> None
     assert source.stat().st_size
 
 
-def test_rows_of_csv_files_are_written_with_their_header_and_line_ends(tmp_path: Path) -> None:
-    """Also where two columns have one name, and where a file breaks off within quotes."""
+def test_rows_of_csv_files_are_written_with_their_header(tmp_path: Path) -> None:
+    """Also where two columns have one name, a field has a line end, or a file breaks off."""
     folder, target = tmp_path / "in", tmp_path / "kept.CSV"
     folder.mkdir()
     parts = [
         [f'1,"a ""b"", c",{FIRST}', f"2,,{FIRST}", "3,only two"],
         [f'4,"two\r\nlines",{SECOND}', f'5,"é,{FIRST} breaks off'],
-        [f"6,x,{prose(9)}"],
+        [f'6,"a\rb",{prose(9)}'],
     ]
     for number, lines in enumerate(parts):
         whole = "\r\n".join(["\ufeffid,id,text", *lines])
