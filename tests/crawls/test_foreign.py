@@ -353,9 +353,9 @@ def test_items_of_other_names_are_none_of_each_other_and_changes_are_passed_on(
         + """
         about = " ".join(f"word{n}" for n in range(90))
         other = about.replace("word30", "other")
-        for n, (name, text) in enumerate(
-            [("One", about), ("Two", about), ("Two", about), ("One", other), ("Three", other)]
-        ):
+        half = "half of an emoji: \\ud83d"
+        items = [("One", about), ("Two", about), ("Two", about), ("One", other), ("Three", other)]
+        for n, (name, text) in enumerate([*items, (half, other)]):
             url = f"{response.url}{n}"
             yield {"url": url, "name": name, "about": text, "price": self.settings["PRICE"]}
 """
@@ -363,5 +363,6 @@ def test_items_of_other_names_are_none_of_each_other_and_changes_are_passed_on(
     job = ("-s", f"JOBDIR={tmp_path / 'job'}", "-s")
     for price in ("PRICE=5", "PRICE=7"):
         items = run(tmp_path, server.url, *job, price)
-        assert sorted(str(item["name"]) for item in items) == ["One", "Three", "Two"], price
+        found = sorted(str(item["name"]) for item in items)
+        assert found == ["One", "Three", "Two", "half of an emoji: \ud83d"], price
     assert run(tmp_path, server.url, *job, price) == []

@@ -15,7 +15,7 @@ from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_kinds import NAMES
 from crawler.reading.metadata.metadata_record import PageHeaders
-from crawler.reading.page_reading import PageReader, shown_content
+from crawler.reading.page_reading import PageReader, shown_content, with_absolute_links
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
 from crawler.reading.visible_text import read_visible
@@ -212,6 +212,13 @@ def mutilated(body: bytes, rng: random.Random, mutations: int) -> bytes:
         )
         body = body[:start] + piece + body[end:]
     return body
+
+
+def test_a_link_of_very_many_unseen_marks_takes_no_time_squared() -> None:
+    xml = f'<p><ref target="#x">{chr(0x200B) * 300_000}x</ref></p>'
+    assert with_absolute_links(xml, "http://host.example/a") == xml.replace(
+        "#x", "http://host.example/a#x"
+    )
 
 
 @pytest.mark.parametrize("sign", ["¶", "\u200b", "\uf0c1", "↩"])
