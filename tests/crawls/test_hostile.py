@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.crawls.crawled import Crawled
 
 SHORT = (
-    "-s", "DOWNLOAD_TIMEOUT=4", "-s", "READING_TIMEOUT_SECS=5", "-s", "RETRY_ENABLED=False",
+    "-s", "DOWNLOAD_TIMEOUT=10", "-s", "READING_TIMEOUT_SECS=5", "-s", "RETRY_ENABLED=False",
 )  # fmt: skip
 # The machine that runs the tests is itself private, so that redirects to these would be followed.
 PRIVATE = ("/redirect/link-local", "/redirect/private")
