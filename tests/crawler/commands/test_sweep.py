@@ -208,9 +208,18 @@ def test_what_is_wrong_is_said_in_a_line(
     assert done.stdout == ""
 
 
-def test_archive_without_a_page_says_why_there_is_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "no page with a text in it"),
+        ("junk\n", "no crawl could be made of it, see above"),
+    ],
+)
+def test_archive_without_a_page_says_why_there_is_none(
+    content: str, said: str, tmp_path: Path
+) -> None:
     file = tmp_path / "junk.warc.gz"
-    file.write_text("junk\n")
+    file.write_text(content)
     done = run("sweep", str(file))
     assert done.returncode == 2
-    assert done.stderr.endswith(f"{file}: no page with a text in it\n")
+    assert done.stderr.endswith(f"{file}: {said}\n")
