@@ -13,7 +13,7 @@ import zstandard
 from crawler.storage.database import Database
 from tests.crawler.commands.in_process import run
 from tests.crawler.maintenance.verify.crawled import check, check_and_repair, execute
-from tests.crawler.maintenance.verify.test_damages import make_whole
+from tests.crawler.maintenance.verify.whole_crawl import make_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

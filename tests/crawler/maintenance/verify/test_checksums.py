@@ -32,7 +32,8 @@ from tests.crawler.maintenance.verify.crawled import (
     rows,
     rules,
 )
-from tests.crawler.maintenance.verify.test_damages import columns, damage, make_whole, of
+from tests.crawler.maintenance.verify.test_damages import columns, damage
+from tests.crawler.maintenance.verify.whole_crawl import make_whole, of
 from tests.crawler.pages.test_capture import LONG, html
 from tests.crawler.pages.test_revisits import Visiting
 from tests.crawler.pages.walled_visits import LOGIN, names, visit
