@@ -188,7 +188,7 @@ CRAWL_RENDER_WAIT_FOR = ""
 """CSS selector that each page in the browser waits for; empty: until network and DOM are quiet."""
 
 CRAWL_RENDER_BEHAVIOURS = ["routes"]
-"""What is done to pages in the browser, of scroll, click and routes."""
+"""Actions on pages in the browser, of scroll, click and routes."""
 
 CRAWL_RENDER_CONCURRENCY = 0
 """Pages that are in the browser at a time; 0 means one a core."""

@@ -76,7 +76,7 @@ MIN_WIDTH = 40
 
 _INDENT = 4
 _COLUMNS = re.compile(r" *(?:[\d,.%]+ {2,}(?:\S+ +)?)?")
-"""What stands before the last column: of a table of counts, the count and perhaps a name."""
+"""The columns before the last one: of a table of counts, the count and perhaps a name."""
 
 
 def for_terminal(lines: Iterable[str], stream: TextIO) -> Iterator[str]:

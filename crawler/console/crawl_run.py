@@ -56,7 +56,7 @@ class _ErrorCount(logging.Handler):
 
 
 class Teller(NamedTuple):
-    """How errors are printed, and how lines name the arguments of a crawl.
+    """Prints errors, and names the arguments of a crawl in lines.
 
     Attributes:
         complain: Prints an error.

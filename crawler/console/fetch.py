@@ -52,7 +52,7 @@ _NO_HEAD = frozenset(
         Reason.BAD_ANSWER,
     }
 )
-"""What comes of HEAD from hosts that answer to GET alone."""
+"""Statuses of HEAD from hosts that answer to GET alone."""
 
 
 def fetch_pages(urls: Sequence[str], settings: Settings) -> list[Html]:

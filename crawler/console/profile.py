@@ -43,7 +43,7 @@ _HARMLESS_SETTINGS = (
     "CRAWL_REVISIT_", "CRAWL_SKIPPED_EXTENSIONS", "CRAWL_URL_RULE_", "NEARDUP_", "PAGES_KEEP_",
     "READING_", "URLS_DISABLED_RULES",
 )  # fmt: skip
-"""How names of settings begin that a file in a crawl directory may hold.
+"""Beginnings of the settings that a file in a crawl directory may hold.
 
 They are delays, limits, scope and thresholds. Such a file may be a stranger's: no program, path or
 class is taken from it, nor what a crawl may reach or must obey.

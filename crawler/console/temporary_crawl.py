@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _SETTINGS = ("FEEDS={}", "WARC_ENABLED=False", "METRICS_PORT=", "FLEET_ENABLED=False")
-"""What a configuration may ask of each crawl, and nobody wants of this one."""
+"""Settings that a configuration may give each crawl, and nobody wants for this one."""
 
 
 @contextmanager

@@ -189,7 +189,7 @@ def _line(cookie: Cookie) -> str:
 
 
 class CookieName(NamedTuple):
-    """What a cookie replaces another one by."""
+    """The domain, path and name by which a cookie replaces another one."""
 
     domain: str
     path: str

@@ -54,7 +54,7 @@ _DEAD = "SELECT url, reason, date(asked_at, 'unixepoch') FROM external_links WHE
 _FRESH_SECS = 86_400
 
 NO_URL = "no URL"
-"""What is said of a link whose target is none."""
+"""The reason of a link whose target is none."""
 
 _NOT_BROKEN = frozenset({Reason.FORBIDDEN, Reason.REDIRECTED_OUT})
 """Reasons for which the crawl does not look where a link leads."""
@@ -82,7 +82,7 @@ class BrokenLink:
 
     @property
     def named_by(self) -> str | None:
-        """What names it for certain, by itself; None where that is not known."""
+        """The URL that names it for certain; None where that is not known."""
         return self.linked_from if self.is_current else None
 
 

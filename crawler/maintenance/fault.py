@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FaultKind(NamedTuple):
-    """What is said of a fault.
+    """The words about a fault.
 
     Attributes:
         heading: Its name for people.
@@ -105,7 +105,7 @@ FAULTS: dict[str, FaultKind] = {
         "also at",
     ),
 }
-"""What is said of each fault, by its name."""
+"""The words about each fault, by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class FaultExample:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What was found of one fault.
+    """The cases that were found of one fault.
 
     Attributes:
         name: A key of ``FAULTS``.
@@ -208,7 +208,7 @@ _MAX_MALFORMED = 10_000
 
 
 class Inlinks:
-    """How many links lead to each URL, from which pages, and which pages nothing leads to.
+    """Counts the links to each URL, with their pages, and tells the pages that nothing leads to.
 
     A link of a page to itself counts for nothing, nor does one that is a guess or only says how
     the page is called elsewhere (``crawler.reading.link_kinds``). ``nofollow`` links count: people

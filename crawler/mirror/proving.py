@@ -206,7 +206,7 @@ class Proof:
 
     @property
     def faults(self) -> list[str]:
-        """What is worse than recorded, in words; empty for a page that is not."""
+        """The respects in which it is worse than recorded; empty for a page that is not."""
         if self.why:
             return [self.why]
         faults = []

@@ -86,7 +86,7 @@ class HostCookies(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a page says, with cookies or without.
+    """The texts and links of a page, with cookies or without.
 
     Attributes:
         text: Its text as it is judged.
@@ -109,7 +109,7 @@ class Answer(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What a page has more with cookies than without.
+    """The links and words that a page has with cookies alone.
 
     Attributes:
         label: Words beside links, such as those above a trail.
@@ -122,7 +122,7 @@ class Difference(NamedTuple):
 
 @dataclass(slots=True)
 class _Sent:
-    """What came with the cookies of a host before they are tried."""
+    """The pages that came with the cookies of a host before these are tried."""
 
     count: int = 0
     names: set[str] = field(default_factory=set)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Way(NamedTuple):
-    """How a URL was reached.
+    """The way by which a URL was reached.
 
     Attributes:
         depth: Number of links that led there.
@@ -107,7 +107,7 @@ class Fetched:
     is_anew: bool = False
     """Whether the page is judged anew, also where its bytes are as before."""
     file: BodyFile | None = None
-    """Where the whole body is; ``body`` is its beginning then."""
+    """The place of the whole body; ``body`` is its beginning then."""
 
     @property
     def size(self) -> int:

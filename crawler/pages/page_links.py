@@ -99,7 +99,7 @@ def _stored_link(line: str) -> StoredLink:
 
 
 class PlacesError(ValueError):
-    """What is stored is no list of places."""
+    """The stored value is no list of places."""
 
 
 def unpack_places(packed: bytes) -> Places:

@@ -81,7 +81,7 @@ UNION ALL SELECT payload_digest FROM pages WHERE {_ORIGINALS}
 UNION ALL SELECT visible_digest FROM pages WHERE text IS NOT NULL
 UNION ALL SELECT text_digest FROM pages WHERE text IS NOT NULL
 """
-"""What captures are found by, from the indexes that find them."""
+"""The keys by which captures are found, from the indexes that find them."""
 
 
 class StoredUrl(NamedTuple):

@@ -1,1 +1,1 @@
-"""What does a page show once its scripts have run? A Chromium without network, and its bounds."""
+"""Show pages once their scripts have run, in a Chromium without network, within bounds."""

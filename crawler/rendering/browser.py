@@ -28,7 +28,7 @@ WITH_WINDOWS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-
 """Commands that are taken for a Chromium that can open windows, the first one on PATH."""
 
 OWN = "Playwright's own"
-"""What is said of a browser that has no path of its own."""
+"""The name of a browser that has no path of its own."""
 
 HEADLESS = ("chromium-headless-shell", "chrome-headless-shell")
 """Commands of a Chromium without an interface, whose pages take a fifth of the CPU; taken first."""

@@ -32,7 +32,7 @@ STILL_OPEN: Final = "requests without an answer"
 
 @dataclass(frozen=True)
 class RenderOptions:
-    """What rendering may cost, and what a page is made to do.
+    """The bounds of rendering, and the actions on a page.
 
     Raises:
         ValueError: A number is not positive, or a behaviour is unknown.

@@ -317,7 +317,7 @@ def for_browser(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 class AnswerKey(NamedTuple):
-    """What tells answers apart."""
+    """The URL, origin and headers that tell answers apart."""
 
     url: str
     origin: str

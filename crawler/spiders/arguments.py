@@ -33,7 +33,7 @@ ALWAYS: Final = "always"
 
 
 class RenderChoice(NamedTuple):
-    """What the arguments of a spider say of rendering.
+    """The arguments of a spider about rendering.
 
     Attributes:
         mode: ``no``, ``auto`` or ``always``; empty: auto where there is a browser.

@@ -90,7 +90,7 @@ class PageSpider(Spider):
     screenshots: str = "no"
 
     large_bodies: MirrorStore | None = None
-    """Where large bodies go of which nothing is read; None: they stay in memory."""
+    """The place of large bodies of which nothing is read; None: they stay in memory."""
 
     job: Job
     archivist: Archivist

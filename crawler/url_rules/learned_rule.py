@@ -103,7 +103,7 @@ def _is_nested(one: Form, other: Form) -> bool:
 
 
 class Variety(NamedTuple):
-    """What is known of the values of a part that a rule drops, as of the last validation.
+    """The values of a part that a rule drops, as of the last validation.
 
     Attributes:
         is_many: Whether there are too many for each to be a form of the page.

@@ -54,7 +54,7 @@ MAX_KINDS: Final = 2_000
 
 
 class HostTries(NamedTuple):
-    """What was tried of a host in this process.
+    """The tries of a host in this process.
 
     Attributes:
         pages: Pages of all its kinds.

@@ -111,7 +111,7 @@ class Recorded(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a record is: the name of its file, and offset and length of its gzip member."""
+    """The place of a record: the name of its file, and offset and length of its gzip member."""
 
     file: str
     offset: int

@@ -141,7 +141,7 @@ class _Edit(NamedTuple):
 
 
 class _Pieces:
-    """What differs, sorted by its size.
+    """The differences, the largest first.
 
     Args:
         language: The language of the page.

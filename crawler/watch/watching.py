@@ -70,7 +70,7 @@ class WatchOptions:
 
 
 class _Answers(NamedTuple):
-    """What came of the URLs that a visit asked for.
+    """The outcomes of the URLs that a visit asked for.
 
     Attributes:
         visit: Number of the visit.

@@ -74,7 +74,7 @@ class CorpusTask:
 
     @property
     def reading(self) -> ReadingChoices:
-        """What is read of the files, to be compared with that of another run."""
+        """The parts of the files that are read, to be compared with those of another run."""
         languages = {language_tag(one) or one for one in self.options.languages}
         extractor = extractor_of(self.files, self.options.extractor)
         return ReadingChoices(extractor, tuple(sorted(languages)))

@@ -52,7 +52,7 @@ _MAX_TITLE = 160
 
 
 class Beside(NamedTuple):
-    """What a trial is shown beside.
+    """The outcome that a trial is shown beside.
 
     Attributes:
         stored: The verdicts that the crawl stored.

@@ -136,7 +136,7 @@ _HAS_PAGE = "SELECT 1 FROM pages WHERE key = ?"
 
 @dataclass(frozen=True, slots=True)
 class FleetRecord:
-    """What the Redis of a fleet knows of the crawls that are merged.
+    """The records that the Redis of a fleet has of the crawls that are merged.
 
     Attributes:
         kept: Function that yields all texts that the fleet keeps.

@@ -254,7 +254,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Further:
-    """What is checked beside the database and its indexes.
+    """The parts that are checked beside the database and its indexes.
 
     Attributes:
         feed: Exported feed that should hold every kept page once.

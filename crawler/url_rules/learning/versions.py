@@ -1,4 +1,4 @@
-"""What chooses a version of a page in its URL: names of languages, and what hreflang declares."""
+"""Tell names in a URL that choose a version of a page: languages, and what hreflang declares."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class Elsewhere(NamedTuple):
 
     @property
     def args(self) -> list[Argument]:
-        """What ``commit.lua`` is told of it."""
+        """The arguments of ``commit.lua`` about it."""
         args: list[Argument] = [_KEPT_HEADS, os.urandom(_STAMP_BYTES), self.text_keys]
         args += [self.beside_keys, self.beside, *RecordLists.limits()]
         for place, record in self.lists:
