@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import gzip
 import hashlib
+import tokenize
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,8 +26,9 @@ _ROOT = Path(__file__).resolve().parents[1]
 _READING = _ROOT / "crawler" / "reading"
 MODEL = _READING / "content" / FILE
 CODE = (
-    *(_READING / name for name in ("html_parsing.py", "flat_page.py")),
-    *(_READING / "content" / f"{name}.py" for name in ("blocks", "block_flags", "block_columns")),
+    *(_READING / name for name in ("html_parsing.py", "flat_page.pyx")),
+    *(_READING / "content" / f"{name}.pyx" for name in ("blocks", "kernels")),
+    *(_READING / "content" / f"{name}.py" for name in ("block_flags", "block_columns")),
     *(_READING / "content" / f"{name}.py" for name in ("block_features", "page_features")),
     _READING / "content" / "block_scoring.py",
     Path(__file__).with_name("content_training.py"),
@@ -48,10 +50,11 @@ class Digests(NamedTuple):
 
 
 def code_digest(files: Iterable[Path] = CODE) -> str:
-    """Return the digest of what files of Python do, and of the names that features rest on."""
+    """Return the digest of what files do, and of the names that features rest on."""
     digest = hashlib.sha256(repr(_NAMES).encode())
     for file in files:
-        for part in _parts(ast.parse(file.read_bytes())):
+        is_python = file.suffix == ".py"
+        for part in _parts(ast.parse(file.read_bytes())) if is_python else _words(file):
             digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
     return digest.hexdigest()[:16]
 
@@ -72,6 +75,21 @@ def _parts(node: ast.AST) -> Iterator[str]:
             elif one is not None:
                 yield f"{name}={one!r}"
     yield "end"
+
+
+def _words(file: Path) -> Iterator[str]:
+    """Yield the words of a file in Cython, without comments and strings that are statements."""
+    before = tokenize.NEWLINE
+    with file.open("rb") as source:
+        for token in tokenize.tokenize(source.readline):
+            if token.type in {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING}:
+                continue
+            is_statement = before in {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+            before = token.type
+            if token.type != tokenize.NEWLINE and not (
+                token.type == tokenize.STRING and is_statement
+            ):
+                yield tokenize.tok_name[token.type] + token.string.strip()
 
 
 def pages_digest(folders: Iterable[Path]) -> str:

@@ -112,7 +112,7 @@ def is_told_by_type(content_type: str) -> bool:
 
 
 def is_endless(content_type: str) -> bool:
-    """Return whether an answer of the declared type goes on until somebody ends it."""
+    """Return whether an answer of the declared type goes on until it is ended from outside."""
     return _declared(content_type) in _ENDLESS_TYPES
 
 

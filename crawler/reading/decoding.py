@@ -38,7 +38,7 @@ _MANY_BYTES = ("gb", "big5", "cp932", "cp949", "cp950", "euc", "shift", "johab")
 # This many characters beyond ASCII in valid UTF-8 are no accident of a double-byte encoding.
 _NO_ACCIDENT = 8
 _SAMPLE_BYTES = 1024
-_MAX_HEAD_BYTES = 2**20
+_MAX_HEAD_BYTES = 2**20  # the head of a page may never end
 # What may stand in a head before its declaration, its end, and a declaration: each byte is looked
 # at once, since what is not closed reaches to the end.
 _HEAD_PARTS = re.compile(
@@ -49,9 +49,13 @@ _HEAD_PARTS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # With fewer bytes beyond ASCII the detection may take French for Russian. It is asked where one of
-# them is, in the fallback, a sign within a word ("ksi¹¿ki"), but none that stands there ("l´été").
+# them is, in the fallback, a sign within a word ("ksi¹¿ki"), but none that stands there ("l´été"),
+# or a letter of few languages of the fallback ("kýþ" is Turkish, not Icelandic).
 _ENOUGH_TO_GUESS = 16
-_SIGN_IN_WORD = re.compile(r"(?<=[^\W\d_])[¡-©«-³¶¸¹»-¿×÷](?=[^\W\d_])")
+_RARE = re.compile(r"(?<=[^\W\d_])[¡-©«-³¶¸¹»-¿×÷](?=[^\W\d_])|[ÐÝÞŠŽðýþšž]")
+# Of the double-byte encodings of Chinese, Japanese and Korean, most of which are UTF-8 too.
+_PAIRS = re.compile(rb"(?:[\xa1-\xfe]{2})++")
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 # Those of the web, but for what is rarer than it is guessed.
 _GUESSED = (
     *(f"windows-125{number}" for number in range(9)),
@@ -133,13 +137,14 @@ def declared_encoding(body: bytes) -> str | None:
 def _by_declaration(body: bytes, header: str | None, meta: str | None) -> str:
     """Return the encoding of a body that is not read as valid UTF-8."""
     declared = header or meta
-    if _is_mostly_utf8(body) and (declared is None or declared.startswith("utf-8")):
+    may_be_utf8 = declared.startswith("utf-8") if declared else not _is_in_pairs(body)
+    if may_be_utf8 and _is_mostly_utf8(body):
         return "utf-8"
     for encoding in (header, meta):
         if encoding is not None and _fits(body, encoding):
             return encoding
     is_short = len(body) - len(body.translate(None, _HIGH)) < _ENOUGH_TO_GUESS
-    if is_short and _SIGN_IN_WORD.search(body.decode(_FALLBACK, "replace")) is None:
+    if is_short and _RARE.search(body.decode(_FALLBACK, "replace")) is None:
         return _FALLBACK
     return _guess(body)
 
@@ -174,6 +179,16 @@ def _is_valid(utf8: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def _is_in_pairs(body: bytes) -> bool:
+    """Return whether bytes are in pairs, and not those of letters of UTF-8 such as "ñ" and "é".
+
+    Where UTF-8 is damaged, all words but a few are valid; of pairs few words are.
+    """
+    words = _BEYOND_ASCII.findall(body)
+    valid = sum(map(_is_valid, words))
+    return valid <= 2 * (len(words) - valid) and all(map(_PAIRS.fullmatch, words))
 
 
 def _is_mostly_utf8(body: bytes) -> bool:

@@ -1,7 +1,7 @@
 """Collect the references of a page that are in no ``href`` of an anchor and in no frame.
 
-Attributes of any element are looked for only where their names are in the tags of the page, each of
-which is searched once: that takes microseconds, a search in the tree a hundred.
+Attributes of any element are looked for in the tags of the page, each of which is read once: that
+takes microseconds, a search in the tree a hundred.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from urllib.parse import urlencode
 
 from lxml.etree import XPath
 
-from crawler.reading.flat_page import resolved
+from crawler.reading.flat_page import attributes_of
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_kinds import (
     ANCHOR,
+    ANY,
     CANONICAL,
     CITATION,
     COMMENT,
@@ -23,18 +24,23 @@ from crawler.reading.link_kinds import (
     EMBEDDED,
     FORM,
     FRAME,
+    LAZY,
+    LAZY_SETS,
     OPEN_FORM,
     PAGES,
     PING,
     RESOURCE,
     SCRIPT,
+    URL_ATTRIBUTES,
+    URL_SETS,
 )
 from crawler.reading.page_elements import collect
 from crawler.reading.value_addresses import addresses_of_set, addresses_of_style, ends_like_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 
+    from crawler.reading.flat_page import Attribute
     from crawler.reading.page_elements import PageElements
 
 Element = Any  # lxml has no types
@@ -45,10 +51,11 @@ MAX_GUESSES = 1_000
 _MAX_SCRIPT_CHARACTERS = 500_000
 _MAX_URL = 2_048
 
-# Values of any other kind stand in such attributes too.
-_DATA = re.compile(
-    r" data-(?:href|url|link|uri|permalink|location|page-url|target-url|next-url|next-page"
-    r"|ajax-url|load-url|remote|action|hx-get)=\"([^\"]*)"
+_LATE = frozenset({*LAZY, *LAZY_SETS})
+_DATA = tuple(
+    f"data-{name}"
+    for name in "href url link uri permalink location page-url target-url next-url next-page "
+    "ajax-url load-url remote action hx-get".split()
 )
 _EVENTS = ("onclick", "onchange")
 _PARAMETERS = frozenset("movie src url href filename data code codebase archive flashvars".split())
@@ -59,10 +66,11 @@ _OPEN_FIELDS = frozenset(
 )
 _PRESSED = frozenset(("checkbox", "radio"))
 
-# A mark behind a backslash ends a text within a text: what is between is read once.
+# A mark behind a backslash ends a text within a text: what is between is read once. Of hundreds of
+# texts few begin as references do, which the sign behind the mark tells at once.
 _STRINGS = tuple(
     re.compile(
-        rf"{mark}((?:(?:https?:|\.{{1,2}})?(?:\\?/|\\u002f)|\?[\w.~-])"
+        rf"{mark}(?=[hH./\\?])((?:(?:https?:|\.{{1,2}})?(?:\\?/|\\u002f)|\?[\w.~-])"
         rf"(?:[^{mark}\\\s<>{{}}]|\\[^{mark}])*+)\\?{mark}",
         re.IGNORECASE,
     )
@@ -71,7 +79,7 @@ _STRINGS = tuple(
 _NAMES_IN_STRINGS = tuple(
     re.compile(rf"{mark}([\w.~%@+-][^{mark}\\\s<>{{}}:]*+)\\?{mark}") for mark in "\"'`"
 )
-_ENDINGS = (".htm", ".php", ".xhtml", ".shtml", ".asp", ".jsp", ".cgi", ".cfm")
+_ENDING = re.compile(r"\.(?:[xs]?htm|php|[aj]sp|cgi|cfm)")
 _ESCAPED = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|(.))", re.DOTALL
 )
@@ -88,19 +96,31 @@ _WORD = re.compile(r"[^\W\d_]")
 
 
 class _Place(NamedTuple):
-    """A place of references.
+    """A place of references: attributes of elements.
 
     Attributes:
         kind: The kind of what stands there.
-        sign: Part of a tag without which a page has none.
-        values: Expression of the values.
-        split: Function that yields the references of a value.
+        names: The names of the attributes.
+        of: The elements that have one there; None: all but others.
+        others: Elements that have none there.
+        is_certain: Whether a value is nothing but references.
     """
 
     kind: str
-    sign: str
-    values: XPath
-    split: Callable[[str], Iterable[str]]
+    names: tuple[str, ...]
+    of: Container[str] | None = None
+    others: Container[str] = ()
+    is_certain: bool = True
+
+    def addresses(self, attributes: Mapping[str, list[Attribute]]) -> Iterator[str]:
+        """Yield the references among the attributes of a page."""
+        found = [one for name in self.names for one in attributes.get(name, ())]
+        for _, name, tag, value in sorted(found) if len(self.names) > 1 else found:
+            element = tag.partition(" ")[0].removesuffix("/")
+            if element not in (self.of or (element,)) or element in self.others:
+                continue
+            for address in _SPLITS.get(name, _whole)(value):
+                yield from (address,) if self.is_certain else _if_address(address)
 
 
 def _whole(value: str) -> tuple[str, ...]:
@@ -112,12 +132,6 @@ def _if_address(value: str) -> tuple[str, ...]:
     return (value,) if len(value) <= _MAX_URL and _ADDRESS.fullmatch(value) else ()
 
 
-def _place(
-    kind: str, sign: str, values: str, split: Callable[[str], Iterable[str]] = _whole
-) -> _Place:
-    return _Place(kind, sign, XPath(values, smart_strings=False), split)
-
-
 def _texts_of_script(code: str) -> Iterator[str]:
     """Yield what looks like the address of a page among the texts of a script or of JSON.
 
@@ -125,15 +139,14 @@ def _texts_of_script(code: str) -> Iterator[str]:
     """
     code = code[:_MAX_SCRIPT_CHARACTERS]
     patterns = _STRINGS
-    if any(ending in code for ending in _ENDINGS):
+    if _ENDING.search(code):
         patterns += _NAMES_IN_STRINGS
     for pattern in patterns:
-        for match in pattern.finditer(code):
-            text = match[1]
+        for text in dict.fromkeys(pattern.findall(code)):
             if len(text) > _MAX_URL:
                 continue
             if "\\" in text:
-                text = _ESCAPED.sub(_unescaped, text)
+                text = _ESCAPED.sub(_unescaped, text)  # noqa: PLW2901
             if _is_page(text):
                 yield text
 
@@ -152,32 +165,42 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(number) if is_character else "\ufffd"
 
 
-_IS_HREF = "name() = 'href' or name() = 'xlink:href'"
+_SPLITS: dict[str, Callable[[str], Iterable[str]]] = {
+    **dict.fromkeys(URL_SETS, addresses_of_set),
+    **dict.fromkeys(_EVENTS, _texts_of_script),
+    "ping": str.split,
+    "style": addresses_of_style,
+}
+_NAMES_OF_LINKS = ("href", "xlink:href")
+
+
+def _of_attributes() -> Iterator[_Place]:
+    """Yield the places of attributes that are read in one way of all their elements."""
+    for attribute, kinds in URL_ATTRIBUTES.items():
+        for kind in sorted({CITATION, PING, RESOURCE}.intersection(kinds.values())):
+            of = {each for each in kinds if kinds[each] == kind}
+            if attribute not in _LATE and ANY in of:
+                yield _Place(kind, (attribute,), others=kinds.keys() - of)
+            elif attribute not in _LATE:
+                yield _Place(kind, (attribute,), of)
+
+
 _PLACES = (
-    # Elements of formulas; others that begin so have no such attribute.
-    _place(ANCHOR, "<math", f"//*[starts-with(name(), 'm')]/@*[{_IS_HREF}]"),
-    _place(CANONICAL, "og:url", "//meta[@property = 'og:url']/@content"),
-    _place(CITATION, ' cite="', "//@cite"),
-    _place(CITATION, ' longdesc="', "//@longdesc"),
-    _place(CITATION, ' profile="', "/html/head/@profile"),
-    _place(PING, ' ping="', "//a/@ping | //area/@ping", str.split),
-    *(_place(SCRIPT, f' {name}="', f"//@{name}", _texts_of_script) for name in _EVENTS),
-    _place(
-        RESOURCE,
-        ' src="',
-        "//@src[not(parent::iframe | parent::frame | parent::embed | parent::portal)]",
-    ),
-    _place(RESOURCE, "<image", f"//image/@*[{_IS_HREF}]"),
-    _place(RESOURCE, "<use", f"//use/@*[{_IS_HREF}]"),
-    _place(RESOURCE, ' xlink:href="', f"//svg//script/@*[{_IS_HREF}]"),
-    _place(RESOURCE, 'srcset="', "//@srcset | //@imagesrcset", addresses_of_set),
-    _place(RESOURCE, ' data-src="', "//@data-src", _if_address),
-    _place(RESOURCE, ' poster="', "//video/@poster"),
-    _place(RESOURCE, ' background="', "//@background"),
-    _place(RESOURCE, ' lowsrc="', "//img/@lowsrc"),
-    _place(RESOURCE, ' dynsrc="', "//img/@dynsrc"),
-    _place(RESOURCE, ' manifest="', "/html/@manifest"),
-    _place(RESOURCE, "style", "//@style | //style/text()", addresses_of_style),
+    *(_Place(SCRIPT, (name,)) for name in _EVENTS),
+    *_of_attributes(),
+    _Place(RESOURCE, _NAMES_OF_LINKS, ("image",)),
+    _Place(RESOURCE, _NAMES_OF_LINKS, ("use",)),
+    _Place(RESOURCE, _NAMES_OF_LINKS, ("script",)),
+    _Place(RESOURCE, ("imagesrcset",)),
+    _Place(RESOURCE, ("style",)),
+    _Place(RESOURCE, (*LAZY, *LAZY_SETS), is_certain=False),
+    _Place(DATA, _DATA, is_certain=False),
+)
+_NAMES = frozenset(name for place in _PLACES for name in place.names) | {"property"}
+# Elements of formulas; others that begin so have no such attribute.
+_OF_FORMULAS = XPath(
+    "//*[starts-with(name(), 'm')]/@*[name() = 'href' or name() = 'xlink:href']",
+    smart_strings=False,
 )
 
 
@@ -185,7 +208,7 @@ def further_links(page: PageElements, utf8: bytes, kinds: Collection[str]) -> di
     """Return references and their kinds, in the order of the places, not of the page.
 
     Args:
-        page: Elements of the page, and its tags, which decide what attributes are looked for.
+        page: Elements of the page, and its tags.
         utf8: Its text, which may have comments.
         kinds: Kinds that are wanted.
     """
@@ -193,12 +216,15 @@ def further_links(page: PageElements, utf8: bytes, kinds: Collection[str]) -> di
     for kind, addresses in _of_elements(page, kinds):
         if kind in kinds:
             _add(found, kind, addresses)
-    for kind, sign, values, split in _PLACES:
-        if kind in kinds and sign in page.tags:
-            _add(found, kind, (each for value in values(page.root) for each in split(value)))
-    if DATA in kinds:
-        written = map(resolved, _DATA.findall(page.tags))
-        _add(found, DATA, (each for value in written for each in _if_address(value)))
+    attributes = page.flat.attributes(_NAMES)
+    if ANCHOR in kinds and "<math" in page.flat.distinct:
+        _add(found, ANCHOR, _OF_FORMULAS(page.root))
+    if CANONICAL in kinds:
+        told = (one[2] for one in attributes.get("property", ()) if one[3] == "og:url")
+        _add(found, CANONICAL, (attributes_of(tag).get("content", "") for tag in told))
+    for place in _PLACES:
+        if place.kind in kinds:
+            _add(found, place.kind, place.addresses(attributes))
     if COMMENT in kinds:
         for comment in _comments(utf8):
             _add(found, COMMENT, _of_comment(comment))

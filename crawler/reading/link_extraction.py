@@ -44,7 +44,7 @@ _NAMES = XPath("//a/@name", smart_strings=False)  # apart: a union takes the pro
 _ROUTES = ("/", "!")  # fragments that scripts read
 _TOP = re.compile(r"(t|%[57]4)(o|%[46]f)(p|%[57]0)", re.IGNORECASE)
 _MAX_PLACES = 64
-_MAX_HELD = 16_384
+_MAX_HELD = 16_384  # for all places together, and for each
 _MAX_HELD_CHARACTERS = 500
 _MAX_MALFORMED = 20
 _NO_MORE: Mapping[str, str] = MappingProxyType({})

@@ -130,15 +130,56 @@ KINDS: Final = (
 )
 """All kinds; a link of several kinds counts as the first of them."""
 
+ANY: Final = "*"
+"""Name of all elements that a row of ``URL_ATTRIBUTES`` does not name."""
+
+_LATE = (
+    "src original lazy lazy-src bg background background-image bg-src hi-res-src image img img-src"
+    " full-src large-src original-src poster url-src thumb"
+)
+LAZY: Final = tuple(f"data-{name}" for name in _LATE.split())
+"""Attributes with the URL of what scripts load late; their values may also be ``5`` or JSON."""
+
+LAZY_SETS: Final = ("data-srcset", "data-lazy-srcset", "data-original-set", "data-bgset")
+URL_SETS: Final = frozenset({"srcset", "imagesrcset", *LAZY_SETS})
+"""Attributes that hold several URLs."""
+
+BROWSERS_LOAD: Final = "img script audio video source track input amp-img image bgsound".split()
+"""Elements whose ``src`` browsers load; that of other elements is for scripts."""
+URL_ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
+    "href": dict.fromkeys(("a", "area", "math"), ANCHOR),
+    "src": dict.fromkeys(("iframe", "frame", "layer", "ilayer"), FRAME)
+    | dict.fromkeys(("embed", "portal"), EMBEDDED)
+    | dict.fromkeys(BROWSERS_LOAD, RESOURCE)
+    | {ANY: RESOURCE},
+    "srcset": {ANY: RESOURCE},
+    "action": {"form": FORM},
+    "formaction": dict.fromkeys(("button", "input"), FORM),
+    "cite": {ANY: CITATION},
+    "longdesc": {ANY: CITATION},
+    "profile": {"head": CITATION},
+    "ping": dict.fromkeys(("a", "area"), PING),
+    "background": {ANY: RESOURCE},
+    "poster": {"video": RESOURCE},
+    "data": {"object": EMBEDDED},
+    "archive": {"applet": EMBEDDED},
+    "lowsrc": {"img": RESOURCE},
+    "dynsrc": {"img": RESOURCE},
+    "manifest": {"html": RESOURCE},
+} | {name: {"iframe": FRAME, ANY: RESOURCE} for name in (*LAZY, *LAZY_SETS)}
+"""Map attributes of HTML that hold URLs to elements, and these to the kinds of their links.
+
+Not of ``link``, ``meta`` and ``param``, where another attribute says what it is.
+"""
+
 NAMES: Final = tuple(kind.name for kind in KINDS)
 NUMBERS: Final[Mapping[str, int]] = {name: number for number, name in enumerate(NAMES)}
-
 
 PAGES: Final = frozenset(kind.name for kind in KINDS if kind.in_crawls is _YES)
 """Kinds of links that lead to pages; those of the other kinds may lead nowhere."""
 
 WRITTEN: Final = frozenset({CANONICAL, VERSION, FORM, OPEN_FORM, EMBEDDED, CITATION, RESOURCE})
-"""Kinds of links by which a page names another in so many words: one that is gone is a fault."""
+"""Kinds of links by which an element names another page: one that is gone is a fault."""
 
 DESCRIPTIONS: Final = frozenset({FEED, MANIFEST, SEARCH})
 """Kinds of links to files that name pages."""
@@ -154,7 +195,6 @@ RESOURCES: Final = frozenset(
     " mask-icon fluid-icon image_src preload modulepreload".split()
 )
 PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
-SEARCH_TYPE: Final = "application/opensearchdescription+xml"
 FEED_TYPES: Final = frozenset(
     {
         "application/rss+xml",

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crawler.reading.flat_page import FlatPage, flatten
 from crawler.reading.link_kinds import FRAME, kind_of_relation, note_kind
 from crawler.reading.metadata.json_ld import MAX_LIST, is_json_ld
 from crawler.reading.value_addresses import read_refresh
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
 
 Element = Any  # lxml has no types
 
@@ -23,12 +20,7 @@ _SEVERAL = frozenset({"article:tag", "article:author", "citation_keywords"})
 _SEVERAL |= {"citation_author", "dc.creator", "dcterms.creator"}
 _MAX_URL = 2048
 
-MAX_LINK_TEXT = 100
-"""Keep this many characters of the text of a link."""
-
-_MAX_PARTS = 32
 _MAX_AROUND = 8
-_UNSEEN = frozenset({"script", "style", "template"})
 
 
 @dataclass(slots=True)
@@ -38,7 +30,6 @@ class PageElements:
     Attributes:
         root: Root of the page.
         flat: Its tags and texts.
-        tags: Its distinct tags, each behind a ``<``, which tell soon what it has none of.
         content: The first ``main`` element, or the root where none says what the content is.
         followed: Distinct references of anchors, in the order of the page, and their texts: of
             several anchors the first text counts.
@@ -56,7 +47,6 @@ class PageElements:
 
     root: Element
     flat: FlatPage
-    tags: str
     content: Element
     followed: dict[str, str] = field(default_factory=dict)
     not_followed: dict[str, str] = field(default_factory=dict)
@@ -78,56 +68,11 @@ class PageElements:
 
 def collect(root: Element) -> PageElements:
     """Collect the elements of a page; it is not changed."""
-    flat = flatten(root)
-    found = PageElements(root, flat, "<".join(("", *dict.fromkeys(flat.tags))), root)
+    found = PageElements(root, flatten(root), root)
+    found.flat.note_links(found.followed, found.not_followed)
     for element in root.iter(*_COLLECTORS):
         _COLLECTORS[element.tag](element, found)
     return found
-
-
-def _collect_anchor(anchor: Element, found: PageElements) -> None:
-    _collect_area(anchor, found)
-    if (href := anchor.get("xlink:href")) is not None:
-        _note(found.followed, href, anchor)
-
-
-def _collect_area(area: Element, found: PageElements) -> None:
-    if (href := area.get("href")) is None:
-        return
-    relation = area.get("rel")
-    if relation is not None and "nofollow" in relation.lower():
-        _note(found.not_followed, href, area)
-    else:
-        _note(found.followed, href, area)
-
-
-def _note(references: dict[str, str], href: str, anchor: Element) -> None:
-    if not references.get(href):
-        references[href] = _link_text(anchor)
-
-
-def _link_text(anchor: Element) -> str:
-    """Return what an anchor shows on one line: its text, or what stands for its image."""
-    if not len(anchor):
-        text = anchor.text or anchor.get("alt") or ""
-    else:
-        # Of an anchor around half a page the beginning will do.
-        parts = list(islice(anchor.iterdescendants(), _MAX_PARTS))
-        text = "".join(_texts_of(anchor, set(parts)))
-        if not text or text.isspace():
-            text = next((alt for part in parts if (alt := part.get("alt"))), "")
-    return " ".join(text[: 4 * MAX_LINK_TEXT].split())[:MAX_LINK_TEXT].rstrip()
-
-
-def _texts_of(element: Element, among: Container[Element]) -> Iterator[str]:
-    """Yield the texts of an element and of those below it that are among some others."""
-    if element.tag not in _UNSEEN:
-        yield element.text or ""
-        for child in element:
-            if child not in among:
-                break
-            yield from _texts_of(child, among)
-            yield child.tail or ""
 
 
 def _collect_frame(frame: Element, found: PageElements) -> None:
@@ -222,11 +167,11 @@ def _collect_time(time: Element, found: PageElements) -> None:
 
 
 _COLLECTORS = {
-    "a": _collect_anchor,
-    "area": _collect_area,
     "base": _collect_base,
     "frame": _collect_frame,
     "iframe": _collect_frame,
+    "ilayer": _collect_frame,
+    "layer": _collect_frame,
     "link": _collect_link,
     "main": _collect_main,
     "meta": _collect_meta,

@@ -19,7 +19,6 @@ from crawler.reading.content.content_xml import (
     DOCUMENT,
     PackedContent,
     content_of_lines,
-    in_attribute,
     pack_content,
     pack_lines,
     unpack_content,
@@ -27,8 +26,9 @@ from crawler.reading.content.content_xml import (
 from crawler.reading.content.main_content import TRAFILATURA, read_by_trafilatura, read_content
 from crawler.reading.content_types import WallKind
 from crawler.reading.decoding import decode
-from crawler.reading.documents.document_text import read_document
-from crawler.reading.flat_page import FlatPage, resolved
+from crawler.reading.documents.document_text import UnreadableError
+from crawler.reading.documents.kinds import DocumentKind
+from crawler.reading.flat_page import FlatPage, in_attribute, resolved
 from crawler.reading.further_links import further_links
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import MEAN_LENGTH, MIN_ROOM, LinkReader, base_url, resolve
@@ -37,10 +37,10 @@ from crawler.reading.metadata.declared_headers import header_links, with_headers
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
 from crawler.reading.page_elements import collect
-from crawler.reading.reading import Extracted, Parsed, ReadingTask
-from crawler.reading.text import ink, judge_page, judge_whole, tidy
+from crawler.reading.reading import Extracted, NoText, Parsed, ReadingTask
+from crawler.reading.text import Visible, ink, judge_page, judge_whole, tidy
 from crawler.reading.url_joining import PlainJoiner
-from crawler.reading.visible_text import Visible, read_visible
+from crawler.reading.visible_text import read_visible
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
@@ -69,6 +69,8 @@ _LINKED = re.compile(
 )
 _EMPTY = re.compile(r"\"></\w+>")
 _WORD = re.compile(r">\s*[^<\s]")
+_SHARE_OF_DOCUMENT = 0.7
+"""Leave the rest of a page's time for what follows on the text."""
 _NO_TAGS = FlatPage([], [])
 _NO_PAGE = collect(parse(b""))  # links of documents are beside it
 
@@ -355,7 +357,8 @@ def with_absolute_links(xml: str, base: str) -> str:
         tag: str = found["tag"] or '<ref target="'
         return f'{tag}{in_attribute(url)}"'
 
-    return _EMPTY.sub('"/>', _LINKED.sub(linked, xml))
+    written = _LINKED.sub(linked, xml)
+    return _EMPTY.sub('"/>', written) if '"></' in written else written
 
 
 def whole_content(found: MainContent, visible: Visible) -> PackedContent:
@@ -364,3 +367,54 @@ def whole_content(found: MainContent, visible: Visible) -> PackedContent:
     if ink(unlinked) >= ink("".join(fromstring(found.xml).itertext())):
         return PackedContent(pack_lines(unlinked), found.kind, "unlinked")
     return PackedContent(pack_lines(tidy(visible.text)), found.kind, "visible")
+
+
+def read_document(
+    kind: str, body: bytes, content_type: str | None, timeout_secs: float
+) -> DocumentText:
+    """Read a document; what each kind needs is imported with its first document.
+
+    Args:
+        kind: A ``DocumentKind``.
+        body: The document.
+        content_type: Header of that name.
+        timeout_secs: Time that the worker may use.
+
+    Raises:
+        UnreadableError: No text can be read of it, or it has none.
+        MemoryError: It does not fit.
+    """
+    found = _read_kind(DocumentKind(kind), body, content_type, timeout_secs * _SHARE_OF_DOCUMENT)
+    if not found.blocks:
+        raise UnreadableError(NoText.EMPTY, "nothing in it")
+    found.metadata, found.kind = found.headed(), kind
+    return found
+
+
+def _read_kind(  # one a kind
+    kind: DocumentKind, body: bytes, content_type: str | None, max_secs: float
+) -> DocumentText:
+    if kind == DocumentKind.PDF:
+        from crawler.reading.documents.pdf import read_pdf  # noqa: PLC0415
+
+        return read_pdf(body, max_secs)
+    if kind in {DocumentKind.WORD, DocumentKind.SLIDES}:
+        from crawler.reading.documents.office import read_slides, read_word  # noqa: PLC0415
+
+        return read_word(body) if kind == DocumentKind.WORD else read_slides(body)
+    if kind == DocumentKind.OPEN_DOCUMENT:
+        from crawler.reading.documents.office import read_open_document  # noqa: PLC0415
+
+        return read_open_document(body)
+    if kind == DocumentKind.EPUB:
+        from crawler.reading.documents.hypertext import read_epub  # noqa: PLC0415
+
+        return read_epub(body)
+    if kind == DocumentKind.FEED:
+        from crawler.reading.documents.feeds import read_feed  # noqa: PLC0415
+
+        return read_feed(body, content_type)
+    from crawler.reading.documents.plain import read_markdown, read_plain  # noqa: PLC0415
+
+    read = read_markdown if kind == DocumentKind.MARKDOWN else read_plain
+    return read(body, content_type)

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from crawler.reading.flat_page import Tag
+from crawler.reading.flat_page import attributes_of
+from crawler.reading.link_kinds import LAZY, LAZY_SETS
+from crawler.reading.value_addresses import may_be_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +35,7 @@ _MAX_ADDRESS_CHARACTERS = 200
 # Pages that load a picture late have its address here, and in "src" one that all pictures share.
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
 _SOURCE_SETS = ("data-srcset", "srcset")
+_LATE = frozenset({*LAZY, *LAZY_SETS})
 _PICTURES = frozenset(("img", "input"))
 _POINT = frozenset(("0", "1", "0px", "1px"))
 _LEADING = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?://[^/?#]*)?(?:/|\.{1,2}/)*", re.IGNORECASE)
@@ -46,7 +49,7 @@ _NOT_SHOWN = re.compile(r"(?:about|blob|chrome|file|javascript):", re.IGNORECASE
 _UNSHOWN_MARKUP = re.compile(
     r"<!--(?:.*?-->|.*)|<(script|style)\b(?:.*?</\1\s*>|.*)|<[^<>]*>?", re.IGNORECASE | re.DOTALL
 )
-_MAX_PICTURES_OF_CHALLENGE = 3
+_MAX_PICTURES_OF_CHALLENGE = 3  # more stand in the form of a page
 
 _VOLATILE_NAMES = re.compile(
     r"x-amz-.*|x-goog-.*|secret|signature|sig|expires|policy|key-pair-id|.*token|csrf.*|nonce"
@@ -151,22 +154,17 @@ def _name(tag: str) -> str:
     return tag.partition(" ")[0].removesuffix("/")
 
 
-def _attributes(tag: str) -> dict[str, str]:
-    return dict(Tag(tag).items())
-
-
 def _picture(tag: str) -> Sequence[str]:
-    told = _attributes(tag)
+    told = attributes_of(tag)
     if not _is_seen(told):
         return ()
-    address = _source(told)
-    alt = told.get("alt", "")
-    return (address_word(address), alt) if address else (alt,)
+    sources = dict.fromkeys([_source(told), *_late_sources(told)])
+    return [*(address_word(source) for source in sources if source), told.get("alt", "")]
 
 
 def _alternative(tag: str) -> Sequence[str]:
     """Return what stands for a picture that asks whether a person is there."""
-    told = _attributes(tag)
+    told = attributes_of(tag)
     return (told.get("alt", ""),) if _is_seen(told) else ()
 
 
@@ -182,6 +180,14 @@ def _source(told: Mapping[str, str]) -> str:
     return next(lasting, next(filter(None, sources), ""))
 
 
+def _late_sources(told: Mapping[str, str]) -> list[str]:
+    """Return all addresses that scripts may show in place of the first one."""
+    if _LATE.isdisjoint(told):
+        return []
+    values = [_first_of_set(told[name]) for name in (*LAZY, *LAZY_SETS) if name in told]
+    return list(filter(may_be_address, values))
+
+
 def _first_of_set(sources: str) -> str:
     return next(iter(sources.split(maxsplit=1)), "").rstrip(",")
 
@@ -193,7 +199,7 @@ def _may_ask(tag: str) -> bool:
     no ending, or it is inside the page.
     """
     name = _name(tag)
-    told = _attributes(tag) if name in _PICTURES else {}
+    told = attributes_of(tag) if name in _PICTURES else {}
     if name == "input" and told.get("type", "").lower() != "image":
         return False
     address = _source(told)
@@ -224,11 +230,11 @@ def _asking_forms(tags: Sequence[str], places: Sequence[int]) -> set[int]:
 
 
 def _is_for_words(tag: str) -> bool:
-    return (_attributes(tag).get("type") or "text").lower() == "text"
+    return (attributes_of(tag).get("type") or "text").lower() == "text"
 
 
 def _input(tag: str) -> Sequence[str]:
-    told = _attributes(tag)
+    told = attributes_of(tag)
     kind = told.get("type", "").lower()
     if kind == "image":
         return _picture(tag)
@@ -245,7 +251,7 @@ def _words_of(name: str) -> Reader:
 
     def words(tag: str) -> Sequence[str]:
         # Most lists and options have other attributes.
-        return (_attributes(tag).get(name, ""),) if mark in tag else ()
+        return (attributes_of(tag).get(name, ""),) if mark in tag else ()
 
     return words
 
@@ -263,14 +269,14 @@ def _number_of(name: str) -> Reader:
 
 def _addresses_of(*names: str) -> Reader:
     def addresses(tag: str) -> Sequence[str]:
-        told = _attributes(tag)
+        told = attributes_of(tag)
         return [address_word(told.get(name, "")) for name in names]
 
     return addresses
 
 
 def _source_of(tag: str) -> Sequence[str]:
-    told = _attributes(tag)
+    told = attributes_of(tag)
     return (address_word(told.get("src", "")), address_word(_first_of_set(told.get("srcset", ""))))
 
 
@@ -278,7 +284,7 @@ def _frame_of(*names: str) -> Reader:
     """Return what reads a document within the page, whose fragment may say what is shown of it."""
 
     def frame(tag: str) -> Sequence[str]:
-        told = _attributes(tag)
+        told = attributes_of(tag)
         lines = list[str]()
         for address in (told.get(name, "").strip() for name in names):
             path, _, fragment = address.partition("#")

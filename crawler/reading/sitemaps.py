@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 from lxml.etree import LxmlError, XMLParser
 
-from crawler.downloading.encodings import GZIP_MAGIC, AnswerError, Opening, TooLargeError
+from crawler.downloading.compressed_streams import GZIP_MAGIC
+from crawler.downloading.encodings import AnswerError, Opening, TooLargeError
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import FEED, MANIFEST, is_feed_namespace
 from crawler.reading.url_joining import joined

@@ -21,14 +21,11 @@ pages of 100.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from neardup.features.folding import fold
+from neardup.features.tokens import folded_bytes
 from neardup.verification import split
 from neardup.whole import with_whole
-
-if TYPE_CHECKING:
-    from crawler.reading.visible_text import Visible
 
 # Elements that begin a new line or cell: their words never join with the words beside them.
 BLOCKS = (
@@ -42,8 +39,6 @@ BLOCKS = (
 _MIN_SHARE_OF_VISIBLE = 1 / 5
 _MIN_SHARE_OF_UNLINKED = 1 / 3
 _WORD = re.compile(r"\w")
-# Words by which two texts are compared at first.
-_FIRST = 50
 
 MAX_COMPARED_CHARACTERS = 2_000_000
 """Compare a main text and the text outside links by equality alone beyond this many characters.
@@ -62,6 +57,35 @@ def tidy(text: str) -> str:
     """Return a text with one space between words and no empty lines, to be stored."""
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+class Visible(NamedTuple):
+    """Texts of a page, white space as it came.
+
+    Attributes:
+        text: All visible text.
+        unlinked: Visible text outside links, navigation and controls.
+        is_frameset: Whether other pages are shown in it, whose URLs stand at the end of the text.
+        controls: Text of options, labels and buttons outside links and navigation.
+        by_attributes: Lines that stand for pictures and the like, as ``shown_attributes`` has them.
+        unscripted: Text that browsers without scripts show, on one line. Content may be taken from
+            it, so that pages of equal text differ by it.
+        unscripted_unlinked: The same outside links, navigation and controls.
+    """
+
+    text: str
+    unlinked: str
+    is_frameset: bool = False
+    controls: str = ""
+    by_attributes: str = ""
+    unscripted: str = ""
+    unscripted_unlinked: str = ""
+
+    def whole(self) -> str:
+        """Return all visible text, if there is any with what else tells the page from others."""
+        if not self.text.strip():
+            return with_whole(self.text, "")
+        return with_whole(self.text, "\n".join(filter(None, (self.by_attributes, self.unscripted))))
 
 
 class JudgedText(NamedTuple):
@@ -112,17 +136,7 @@ def _beyond(main: str, visible: Visible) -> str:
     further = visible.by_attributes, visible.unscripted_unlinked
     if any(further):
         return "\n".join(filter(None, (outside, *further)))
-    return "" if _fold_alike(outside, main) else outside
-
-
-def _fold_alike(first: str, second: str) -> bool:
-    """Return whether two texts fold alike, which most show by their first words not to do."""
-    # Folding reaches across no white space, so that these are beginnings of the folded texts.
-    ours, theirs = (
-        fold(" ".join(text.split(maxsplit=_FIRST)[:_FIRST])) for text in (first, second)
-    )
-    size = min(len(ours), len(theirs))
-    return ours[:size] == theirs[:size] and fold(first) == fold(second)
+    return "" if folded_bytes(outside) == folded_bytes(main) else outside
 
 
 def is_credible(main: str, visible: Visible) -> bool:

@@ -19,6 +19,7 @@ _NO_PAGE = re.compile(
     r"|mp[34]|webm|ogg|wav|m4a|wasm|txt|zip|gz|pdf)(?:[?#]|\Z)",
     re.IGNORECASE,
 )
+_ADDRESS_LIKE = re.compile(r"\s*(?:https?:)?[^\s<>{}\"':]*[./][^\s<>{}\"']*\s*\Z", re.IGNORECASE)
 _WS = rb"\t\n\f\r "
 _ESCAPE = rb"\\(?:[0-9a-fA-F]{1,6}+(?:\r\n|[%b])?+|[^0-9a-fA-F\n\f\r])" % _WS
 _NAME = rb"(?:[a-zA-Z0-9_\x80-\xff-]|%b)++" % _ESCAPE
@@ -35,11 +36,25 @@ def _string(mark: bytes) -> bytes:
     return rb"%b(?:[^%b\\\n\f\r]++|\\(?:\r\n|[\s\S]|\Z))*+(?:%b|\Z)?+" % (mark, mark, mark)
 
 
-# Names first consume the text before "(": "1url(", "#url(" and "@url(" are no functions.
-_TOKEN = re.compile(
-    rb"(?P<skip>%b|<!--)|(?P<string>%b|%b)|(?P<at>@%b)|#(?:%b)|(?P<name>%b)(?P<opening>\()?+|[(){};]"
-    % (_COMMENT, _string(b'"'), _string(b"'"), _NAME, _NAME, _NAME)
+def may_be_address(value: str) -> bool:
+    """Return whether a value of any kind (``5``, ``true``, JSON) may be a URL."""
+    return _ADDRESS_LIKE.match(value) is not None
+
+
+# What is no part of a URL is passed over at once, names too: "1url(", "#url(" and "@url(" are no
+# functions. Signs that end a rule count only within one.
+_PASSED = (
+    rb"%b(?!\()|[^\"'@(){};a-zA-Z0-9_\x80-\xff\\#/<-]++|%b|<!--|#(?:%b)?|[/<]|@(?!%b)|\\(?!%b)"
+    % (_NAME, _COMMENT, _NAME, _NAME, _ESCAPE[2:])
 )
+_EVENT = rb"(?:(?P<string>%b|%b)|(?P<at>@%b)|(?P<name>%b)(?P<opening>\()|(?P<sign>[(){};]))?" % (
+    _string(b'"'),
+    _string(b"'"),
+    _NAME,
+    _NAME,
+)
+_IN_RULE = re.compile(rb"(?:%b)*+%b" % (_PASSED, _EVENT))
+_OUTSIDE = re.compile(rb"(?:%b|[{};])*+%b" % (_PASSED, _EVENT))
 _UNQUOTED = re.compile(
     rb"[%b]*+((?:[^\"'()\\\x00-\x20\x7f]|%b)*+)[%b]*+(?:\)|\Z)" % (_WS, _ESCAPE, _WS)
 )
@@ -56,7 +71,6 @@ _DESCRIPTORS = rb"(?:[^,(]++|\([^)]*+(?:\)|\Z))*+"
 _CANDIDATE = re.compile(rb"%b([^%b]++)(%b)" % (_BEFORE, _WS, _DESCRIPTORS))
 _NO_DESCRIPTORS = re.compile(rb"%b([^%b]++)" % (_BEFORE, _WS))
 
-
 _REFRESH = re.compile(
     rb"[%b]*+(?:\d++|(?=\.))[\d.]*+(?:[%b]++[;,]?+|[;,])[%b]*+(?:[uU][rR][lL][%b]*+=[%b]*+)?+"
     rb"(?:\"([^\"]*+)|'([^']*+)|(.*+))" % ((_WS,) * 5),
@@ -64,12 +78,13 @@ _REFRESH = re.compile(
 )
 # A name may be written with escapes. Colours and transformations are functions too, and stand in
 # a hundred attributes of a drawing.
-_MAY_HOLD = re.compile(rb"[@\\]|(?:url|src|image-set)\(", re.IGNORECASE)
+_MAY_HOLD = (b"url(", b"src(", b"image-set(", b"@", b"\\")
 
 
 def may_hold_addresses(css: bytes) -> bool:
     """Return whether ``read_css`` may yield anything. Complexity: O(length)."""
-    return _MAY_HOLD.search(css) is not None
+    lowered = css.lower()
+    return any(sign in lowered for sign in _MAY_HOLD)
 
 
 def read_css(css: bytes) -> Iterator[tuple[int, int]]:
@@ -83,18 +98,17 @@ def read_css(css: bytes) -> Iterator[tuple[int, int]]:
     functions: list[str] = []
     rule = ""  # the at-rule whose prelude this is
     at = 0
-    while (match := _TOKEN.search(css, at)) is not None:
-        at = match.end()
-        kind = match.lastgroup
-        token = css[match.start()]
+    while (match := (_IN_RULE if rule else _OUTSIDE).match(css, at)) and match.lastgroup:
+        at, kind = match.end(), match.lastgroup
         if kind == "string":
-            if _is_whole(match[0]) and (rule == "import" or functions[-1:] in _STRINGS_ARE_URLS):
-                yield from _address(css, match.start() + 1, at - 1)
+            is_url = rule == "import" or functions[-1:] in _STRINGS_ARE_URLS
+            if is_url and _is_whole(match["string"]):
+                yield from _address(css, match.start("string") + 1, at - 1)
                 rule = "" if rule == "import" else rule
                 if functions[-1:] == ["url"]:
                     functions[-1] = ""  # further strings modify the URL
         elif kind == "at":
-            rule = read_escapes(match[0][1:].decode("utf-8", "replace")).lower()
+            rule = read_escapes(match["at"][1:].decode("utf-8", "replace")).lower()
         elif kind == "opening":
             name = read_escapes(match["name"].decode("utf-8", "replace")).lower()
             if name != "url" or _QUOTED_FOLLOWS.match(css, at):
@@ -109,11 +123,11 @@ def read_css(css: bytes) -> Iterator[tuple[int, int]]:
             if rule != "namespace":
                 yield from _address(css, *unquoted.span(1))
                 rule = "" if rule == "import" else rule
-        elif token in b"(":
+        elif match["sign"] == b"(":
             functions.append("")
-        elif token in b")":
+        elif match["sign"] == b")":
             del functions[-1:]
-        elif token in b"{};":
+        else:
             rule = ""
 
 

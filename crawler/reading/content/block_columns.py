@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crawler.reading.content.block_flags import FLAGS
+from crawler.reading.content.kernels import count_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -122,14 +123,9 @@ def _bits(flags: Column) -> Column:
 
 _NAMES = "chars words density digits upper commas ends price legal action date in_title".split()
 
-# Characters of a text in which its kind is looked for; their counts fit in ten bits each.
+# Characters of a text in which its kind is looked for.
 _LOOKED_AT = 600
-# Texts that are counted at once: 15 MB of codes.
-_TEXTS = 2048
-_DIGIT, _UPPER, _COMMA, _SPACE, _STOP = 1, 1 << 10, 1 << 20, 1 << 30, 1 << 40
-_LAST_DIGIT = 0x1FFFF  # no later plane of Unicode has any
 _COMMAS = ",;，、。！？،؛؟।۔"
-_STOPS = ".!?"
 _BETWEEN = "\0"
 
 # From the first code on so many letters of Latin say as much as one character, and it is so many
@@ -155,7 +151,6 @@ _SCRIPTS = np.array(
 )
 _FIFTHS = 5
 _SCRIPT_STEP = 16
-_FIRST_DENSE = 0x0E00
 
 _SENTENCE_ENDS = frozenset(".!?:;…。！？」』”»؟۔।\"')")
 _PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?(?:[€£₹]|kr|zł|USD|EUR)")
@@ -204,15 +199,14 @@ def text_columns(texts: list[str], title: str) -> dict[str, Column]:
     """
     starts = [text[:_LOOKED_AT] for text in texts]
     shown = np.array([*map(len, starts)], np.int64)
-    counts, letters, unspaced = _counts(starts, shown)
-    chars, spaces = shown.copy(), counts // _SPACE
+    counted = count_characters(starts, _COMMAS, _scripts(), _SCRIPT_STEP)
+    digits, capitals, stops, spaces, more, fifths = counted
+    chars, letters, unspaced = shown.copy(), shown + more, fifths / _FIFTHS
     for at in np.flatnonzero(shown == _LOOKED_AT).tolist():
         chars[at] = len(texts[at])
         spaces[at] += texts[at].count(" ", _LOOKED_AT)
-    digits = counts % _UPPER
     sizes = (letters * chars / shown, spaces + 1 + unspaced * chars / shown, letters / shown)
-    commas = counts // _COMMA % _UPPER * chars / shown
-    shares = (digits / shown, counts // _UPPER % _UPPER / shown, commas)
+    shares = (digits / shown, capitals / shown, stops * chars / shown)
     whole = _BETWEEN.join(starts)
     fits = chars < min(_MAX_IN_TITLE, len(title) + 1)
     likely = np.flatnonzero((letters > _MIN_IN_TITLE) & fits).tolist()
@@ -268,38 +262,6 @@ def _dated(texts: list[str], whole: str, numbered: Iterable[int]) -> list[int]:
     return [at for at in {*numbered, *ago} if _DATE.search(texts[at])]
 
 
-def _counts(starts: list[str], sizes: Column) -> tuple[Column, Column, Column]:
-    """Return for each text its digits, capitals, commas and spaces, in ten bits each, int64.
-
-    Beside them the letters that its characters count for, and its words without spaces.
-    """
-    counts, letters = np.zeros((2, len(starts)), np.int64)
-    unspaced = np.zeros(len(starts))
-    for at in range(0, len(starts), _TEXTS):
-        some = slice(at, at + _TEXTS)
-        counts[some], letters[some], unspaced[some] = _some_counts(starts[some], sizes[some])
-    return counts, letters, unspaced
-
-
-def _some_counts(starts: list[str], sizes: Column) -> tuple[Column, Column, Column]:
-    joined = _BETWEEN.join(starts)
-    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), "<u4")
-    values = _values().take(codes, mode="clip")
-    stops = np.flatnonzero(values == _STOP)
-    values[stops] = 0
-    stops = stops[:-1] if len(stops) and stops[-1] == len(codes) - 1 else stops
-    values[stops[codes[stops + 1] == ord(" ")]] = _COMMA
-    places = np.cumsum(sizes + len(_BETWEEN)) - sizes - len(_BETWEEN)
-    counts = np.add.reduceat(values, places)
-    dense = np.flatnonzero(codes >= _FIRST_DENSE)
-    if not len(dense):
-        return counts, sizes, np.zeros(len(starts))
-    scripts = np.zeros((2, len(codes)), np.int64)
-    scripts[:, dense] = _scripts().take(codes[dense] // _SCRIPT_STEP, axis=1, mode="clip")
-    more, fifths = np.add.reduceat(scripts, places, axis=1)
-    return counts, sizes + more, fifths / _FIFTHS
-
-
 @cache
 def _scripts() -> Any:
     """Return what a character counts for beyond one letter, and its fifths of a word; (2, steps).
@@ -309,16 +271,3 @@ def _scripts() -> Any:
     firsts = np.arange(0, _SCRIPTS[-1, 0] + 1, _SCRIPT_STEP)
     numbers = np.searchsorted(_SCRIPTS[:, 0], firsts, "right") - 1
     return _SCRIPTS[numbers, 1:].T - [[1], [0]]
-
-
-@cache
-def _values() -> Any:
-    """Return what each character counts, int64, (_LAST_DIGIT + 2,); all later ones nothing."""
-    values = np.zeros(_LAST_DIGIT + 2, np.int64)
-    everything = "".join(map(chr, range(_LAST_DIGIT + 1)))
-    values[[found.start() for found in re.finditer(r"\d", everything)]] = _DIGIT
-    values[ord("A") : ord("Z") + 1] = _UPPER
-    values[[ord(character) for character in _COMMAS]] = _COMMA
-    values[[ord(character) for character in _STOPS]] = _STOP
-    values[ord(" ")] = _SPACE
-    return values

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crawler.reading.content.block_columns import BlockColumns
 from crawler.reading.content.block_flags import FLAGS
+from crawler.reading.content.kernels import tell_words
 from crawler.reading.content.page_features import page_row, read_page_kinds
 
 if TYPE_CHECKING:
@@ -54,7 +54,10 @@ class PageFeatures:
     def __init__(self, blocks: PageBlocks, root: Element) -> None:
         title = " ".join((root.findtext("head/title") or "").lower().split())[:_MAX_TITLE]
         declared = [*root.iter("meta", "script")]
-        kinds, descriptions = read_page_kinds(root, declared), page_descriptions(declared)
+        kinds, descriptions = (
+            read_page_kinds(root, blocks.page, declared),
+            page_descriptions(declared),
+        )
         columns = BlockColumns(blocks, title)
         # A text without spaces has a word in every eight characters at least.
         self.sizes = np.maximum(columns.words, columns.chars / 8)
@@ -209,10 +212,8 @@ _NEVER = 9.0
 """The distance to a heading that does not come before a block."""
 _MAX_HEADING = 100
 _MAX_LABEL = 60
-_RUN = 3
-# Characters of a text that are looked at, and texts that are looked at at once: 3 MB.
 _LOOKED_AT = 1500
-_TEXTS = 2048
+"""Characters of a text that are looked at."""
 
 
 def _codes() -> dict[str, int]:
@@ -230,10 +231,6 @@ _CODES = _codes()
 # of the word among those of the descriptions.
 _TITLE = 1 << len(_KINDS)
 _PLACE = len(_KINDS) + 1
-_BITS = 1 << np.arange(_PLACE)
-# A word between two texts, which have no other space than single blanks.
-_BREAK = " \n "
-_BREAK_NUMBER = -1 << 62
 
 
 class BlockWords:
@@ -253,10 +250,7 @@ class BlockWords:
 
     def __init__(self, texts: Sequence[str], title: str, descriptions: Iterable[str]) -> None:
         telling = _TellingWords(title, descriptions)
-        starts = [text[:_LOOKED_AT] for text in texts]
-        sums = np.empty((_PLACE + 2, len(starts)))
-        for at in range(0, len(starts), _TEXTS):
-            sums[:, at : at + _TEXTS] = telling.sums(starts[at : at + _TEXTS])
+        sums = telling.sums([text[:_LOOKED_AT] for text in texts])
         self.counts = sums[: len(_COUNTED)]
         self.headings = sums[len(_COUNTED) : len(_KINDS)] > 0
         titled, described, self.sizes = sums[len(_KINDS) :]
@@ -323,7 +317,7 @@ class _TellingWords:
             words = [places.setdefault(word, len(places) + 1) for word in text.lower().split()]
             self.described += times * len(words)
             self._runs.update(map(_run, words, words[1:], words[2:]))
-        self._numbers = numbers = {**_CODES, _BREAK.strip(" "): _BREAK_NUMBER}
+        self._numbers = numbers = _CODES.copy()
         for word in title.split():
             numbers[word] = numbers.get(word, 0) | _TITLE
         for word, place in places.items():
@@ -331,37 +325,10 @@ class _TellingWords:
 
     def sums(self, texts: list[str]) -> Column:
         """Return how many words tell each thing, those of runs and all, (things + 2, texts)."""
-        words = _BREAK.join(texts).lower().split(" ")
-        numbers = np.fromiter(map(self._numbers.get, words, repeat(0)), np.int64, len(words))
-        is_break = numbers < 0
-        homes = np.cumsum(is_break)
-        sizes = np.bincount(homes) - 1
-        sizes[0] += 1  # no break is before the first text
-        # Few words of a page tell anything.
-        telling = np.flatnonzero(numbers & ((1 << _PLACE) - 1))
-        words_of, things = np.nonzero(numbers.take(telling)[:, None] & _BITS)
-        keys = things * len(texts) + homes[telling[words_of]]
-        counts = np.bincount(keys, minlength=_PLACE * len(texts)).reshape(_PLACE, len(texts))
-        covered = np.bincount(homes[self._covered(numbers >> _PLACE)], minlength=len(texts))
-        return np.concatenate([counts, [covered, sizes]])
-
-    def _covered(self, places: Column) -> Column:
-        """Return which words are in a run of three words of the descriptions within a text.
-
-        Args:
-            places: The place of each word among those of the descriptions, 0 or less for others.
-        """
-        known = places > 0
-        likely = np.flatnonzero(known[:-2] & known[1:-1] & known[2:])
-        covered = np.zeros(len(places), bool)
-        runs = _run(places[likely], places[likely + 1], places[likely + 2]).tolist()
-        first = likely[np.array([run in self._runs for run in runs], bool)]
-        for shift in range(_RUN):
-            covered[first + shift] = True
-        return np.flatnonzero(covered)
+        return tell_words(texts, self._numbers, self._runs, _PLACE)
 
 
-def _run(first: Any, second: Any, third: Any) -> Any:
+def _run(first: int, second: int, third: int) -> int:
     return (first << 42) | (second << 21) | third
 
 

@@ -10,12 +10,13 @@ from collections import Counter
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from crawler.reading.flat_page import resolved
+from crawler.reading.flat_page import attributes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from crawler.reading.flat_page import FlatPage, Tag
+    from crawler.reading.content.blocks import BlockTag
+    from crawler.reading.flat_page import FlatPage
 
 # Words of classes, ids and roles, by what they tell. A word counts where it begins a word of the
 # attribute, so that "comment" is found in "comments-area".
@@ -145,8 +146,6 @@ _SECOND = frozenset(
     word[at:] for word in _OF_WORD for at in range(1, len(word)) if word[at].isalpha()
 )
 
-_CLASS = re.compile(r"\sclass=\"([^\"]*)\"")
-
 # Elements that hold all of a page, or that rows and items around them open.
 _ALWAYS_SHOWN = frozenset("html body main article li dt dd tr td th tbody".split())
 # Words of tabs, of what is opened, and of what opens it, in tags beside each other.
@@ -183,8 +182,7 @@ def attribute_bits(attributes: Mapping[str, str]) -> int:
     """Return the flags that the attributes of an element tell."""
     bits = 0
     for name, value in attributes.items():
-        if name in _TELLING:
-            bits |= _TELLING[name](value)
+        bits |= TELLING[name](value)
     return bits
 
 
@@ -208,7 +206,7 @@ class HiddenParts:
         self._page = page
         self._opened_until = 0
 
-    def holds(self, at: int, tag: Tag, around: str) -> bool:
+    def holds(self, at: int, tag: BlockTag, around: str) -> bool:
         """Return whether a hidden element is one; all is shown that stands in an opened one.
 
         Args:
@@ -240,8 +238,12 @@ class HiddenParts:
 
     @cached_property
     def _classes(self) -> Counter[str | None]:
-        """How many elements of the page have each class: of several, one is shown at a time."""
-        return Counter(map(resolved, _CLASS.findall("".join(self._page.tags))))
+        """Number of elements of the page by class: of several, one is shown at a time."""
+        found = Counter[str | None]()
+        for tag, times in Counter(self._page.tags).items():
+            if ' class="' in tag:
+                found[attributes_of(tag).get("class")] += times
+        return found
 
 
 def _role_bits(role: str) -> int:
@@ -263,7 +265,7 @@ def _property_bits(name: str) -> int:
     return bits
 
 
-_TELLING: dict[str, Callable[[str], int]] = {
+TELLING: dict[str, Callable[[str], int]] = {
     "class": name_bits,
     "id": name_bits,
     "role": _role_bits,
@@ -272,5 +274,4 @@ _TELLING: dict[str, Callable[[str], int]] = {
     "aria-hidden": lambda value: _BITS["hidden_by_style"] if value == "true" else 0,
     "itemprop": _property_bits,
 }
-TELLING_NAME = re.compile(f' (?:{"|".join(_TELLING)})="')
-"""Find an attribute that may tell anything in a tag as it is written."""
+"""Read the attributes that may tell what an element is for."""

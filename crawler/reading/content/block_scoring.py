@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from crawler.reading.content.kernels import leaves_of
+
 if TYPE_CHECKING:
     from typing import TypeAlias
 
@@ -124,33 +126,23 @@ class _Trees:
         self._leaves = model.leaves[trees, _renumbered(levels)].ravel()
         self._first = np.arange(len(order)) * model.leaves.shape[1]
         asked, borders = model.features[trees, levels], model.borders[trees, levels]
-        self._levels = [
-            (of_level[: about.sum()], border[: about.sum(), None])
-            for about, of_level, border in zip(
-                (asked < features).T, asked.T, borders.T, strict=True
-            )
-        ]
+        self._questions = asked, borders
+        self._depths = (asked < features).sum(axis=1)
         self._tree, level = np.nonzero(asked >= features)
         self._bit = 1 << level
         self._asked = asked[self._tree, level] - features
         self._border = borders[self._tree, level]
 
     def of_page(self, page: Floats) -> Any:
-        """Return the place of the first leaf of each tree that a page can reach, (trees, 1)."""
+        """Return the place of the first leaf of each tree that a page can reach, (trees,)."""
         places = self._first.copy()
         np.add.at(places, self._tree, self._bit * (page[self._asked] > self._border))
-        return places[:, None]
+        return places
 
     def scores(self, columns: Floats, first: Any) -> Floats:
         """Return the sum of the leaves of each block, by its features, (features, blocks)."""
-        numbers = np.zeros((len(first), columns.shape[1]), np.uint8)
-        for features, borders in reversed(self._levels):
-            asked = numbers[: len(features)]
-            asked += asked
-            asked += columns.take(features, axis=0) > borders
-        places = numbers.astype(np.intp)
-        places += first
-        scores: Floats = self._leaves.take(places).sum(axis=0) + self._bias
+        found = leaves_of(columns, self._leaves, first, self._depths, *self._questions)
+        scores: Floats = found.sum(axis=0) + self._bias
         return scores
 
 

@@ -161,7 +161,7 @@ def _comment_areas(blocks: PageBlocks, holding: list[int]) -> list[int]:
     areas = [0]
     for at in range(1, len(holding)):
         area, own = areas[blocks.parents[at]], 0 if holding[at] else blocks.own[at]
-        names = blocks.containers[at].items() if own & _COMMENT else ()
+        names = blocks.containers[at].attributes.items() if own & _COMMENT else ()
         unlike = _WITHIN if area > 0 else _RECENT if own & _COMMENT else _AROUND
         if own & unlike or any(_NOTE.search(one) for _, one in names):
             area = -1

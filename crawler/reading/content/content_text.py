@@ -34,7 +34,7 @@ _EMPHASIS_MARKS = {
 }
 _STRUCK = ("~~", "~~")
 _TAGS = {"**": ("<b>", "</b>"), "*": ("<i>", "</i>"), "~~": ("<del>", "</del>")}
-"""What stands for marks that CommonMark would not read as such where they are."""
+"""Replacements for marks that CommonMark would not read as such where they are."""
 
 # What could be markup: a backslash before punctuation, "_" but within a word, "<" where a tag may
 # begin, "&" where a reference may, "$" where a formula might.
@@ -84,7 +84,7 @@ class MarkdownWriter(TextWriter):
     def list_block(self, items: list[ListItem], before: WrittenBlock | None) -> WrittenBlock:
         """Return a list; its marks differ from those of a list right in front of it.
 
-        Where the numbers of an ordered list do not go on, their other mark begins a list anew.
+        Where the numbers of an ordered list do not go on, their other mark begins a list again.
         """
         first = _mark(items[0].number, is_other=False)
         is_other = before is not None and before.last_mark[-2:] == first[-2:]

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import zstandard
 from lxml.etree import XMLParser, XMLSyntaxError, XPath, fromstring, tostring
 
-from crawler.reading.flat_page import REFERENCES
 from neardup.whole import part_of
 
 Element = Any  # lxml has no types
@@ -45,8 +44,6 @@ _PARSER = XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
 _TOO_DEEP = XPath("/".join("*" * MAX_DEPTH))
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """A character that XML 1.0 cannot hold, such as an escape."""
-_REFERRED = re.compile('[<>&"\t\n\r]')
-_REFERENCES = {character: reference for reference, character in REFERENCES.items()}
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
 _NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
 _REFERENCE = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
@@ -79,11 +76,6 @@ def written(body: Element) -> str:
             text = " ".join(element.itertext(with_tail=True))
             element[:], element.text = [], text
     return str(tostring(body, encoding="unicode", with_tail=False))
-
-
-def in_attribute(value: str) -> str:
-    """Return a value as it stands between quotes."""
-    return _REFERRED.sub(lambda found: _REFERENCES[found[0]], value)
 
 
 def pack_content(body: Element | str, comments: str = "") -> bytes:

@@ -21,12 +21,9 @@ from crawler.reading.content.block_scoring import load_scorer
 from crawler.reading.content.blocks import CONTAINERS, SKIPPED, cut_blocks
 from crawler.reading.content.choosing import block_units, choose_blocks, commentary, without_company
 from crawler.reading.content.content_body import build_body
-from crawler.reading.content.content_shapes import (
-    layout_containers,
-    write_code,
-    write_formulas,
-)
+from crawler.reading.content.content_shapes import layout_containers, write_code
 from crawler.reading.content.content_xml import PAGE_TYPES, written
+from crawler.reading.content.formulas import write_formulas
 from crawler.reading.content.page_features import PAGE_NAMES
 from crawler.reading.flat_page import flatten
 
@@ -51,8 +48,13 @@ _MAX_CERTAINTY = 0.93
 _MAX_ARTICLE_BLOCKS = 3000
 # trafilatura is not shown what has no block, and is beside none, that is so likely content.
 _MIN_ODDS = 0.3
+# trafilatura leaves these out of sentences.
+_UNKNOWN = ("time", "label", "output", "math")
 # Names that a page gives are in small letters.
 _DROPPED = "DROPPED"
+# trafilatura drops these with their words, though they stand in sentences.
+_DROPPED_WORDS = ("time", "label", "output", "math", "legend", "q")
+_SENTENCES = ("p", "li", "dd", "td", "blockquote")
 # Both speak of the same place: so much of trafilatura's words are chosen ones, and it has so much
 # of these.
 _MIN_COMMON = 0.6
@@ -141,7 +143,7 @@ def read_content(
 
 
 def read_by_trafilatura(root: Element) -> MainContent:
-    """Return the main text of a page as ``trafilatura.extract`` has it, without a body to show.
+    """Return the main text of a page that ``trafilatura.extract`` finds, without a body to show.
 
     Args:
         root: Root of the page; not changed.
@@ -152,7 +154,7 @@ def read_by_trafilatura(root: Element) -> MainContent:
     """
     from trafilatura import extract  # noqa: PLC0415  # it takes an eighth of a second
 
-    return MainContent(None, extract(deepcopy(root)) or "", "", TRAFILATURA)
+    return MainContent(None, extract(_named(deepcopy(root))) or "", "", TRAFILATURA)
 
 
 def page_type(types: NDArray[np.float32], page: NDArray[np.float32]) -> str | None:
@@ -246,12 +248,26 @@ def pruned(root: Element, blocks: PageBlocks, odds: NDArray[np.float32]) -> Elem
         if likely < _MIN_ODDS:
             container.tag = _DROPPED
     strip_elements(copy, _DROPPED, with_tail=False)
+    for word in copy.iter(*_DROPPED_WORDS):
+        if next(word.iterancestors(*_SENTENCES), None) is not None:
+            word.tag = "span"
     for code in copy.iter("pre"):  # it takes code without one ``span`` around it for a quotation
         for end in code.iter("br"):
             end.tail = f"\n{end.tail or ''}"
         strip_tags(code, "*")
         SubElement(code, "span").text, code.text = code.text, None
-    return copy
+    return _named(copy)
+
+
+def _named(root: Element) -> Element:
+    """Return a tree whose words within sentences have names that trafilatura knows."""
+    strip_elements(root, "annotation", "annotation-xml", with_tail=False)
+    for element in root.iter(*_UNKNOWN):
+        before = element.getprevious()
+        said = element.getparent().text if before is None else before.tail
+        if _WORD.search(f"{said or ''} {element.tail or ''}"):
+            element.tag = "span"
+    return root
 
 
 def container_odds(blocks: PageBlocks, odds: NDArray[np.float32]) -> list[float]:

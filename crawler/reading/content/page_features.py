@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from crawler.reading.content.block_columns import BlockColumns
     from crawler.reading.content.blocks import PageBlocks
+    from crawler.reading.flat_page import FlatPage
 
 Element = Any  # lxml has no types
 
@@ -110,16 +111,17 @@ _LD_KINDS = {
 }
 
 
-_ITEM_TYPES = XPath("//@itemtype", smart_strings=False)
+_ITEM_TYPES = XPath("/descendant::*/@itemtype", smart_strings=False)
 # Data about the things on a page beyond so many characters do not tell its type.
 _MAX_DATA = 200_000
 
 
-def read_page_kinds(root: Element, declared: Iterable[Element]) -> dict[str, float]:
+def read_page_kinds(root: Element, page: FlatPage, declared: Iterable[Element]) -> dict[str, float]:
     """Return what a page says of its own type: ``og:type`` and types of schema.org.
 
     Args:
         root: Root of the page.
+        page: Its tags and texts.
         declared: Its elements ``meta`` and ``script``.
     """
     found = dict.fromkeys([*_LD_KINDS, "og_article", "og_product", "og_website", "og_profile"], 0.0)
@@ -132,7 +134,8 @@ def read_page_kinds(root: Element, declared: Iterable[Element]) -> dict[str, flo
                     found[f"og_{name}"] = 1.0
         elif element.get("type") == "application/ld+json" and element.tag == "script":
             types += _LD_TYPE.findall((element.text or "")[:_MAX_DATA])
-    types += [str(kind).rstrip("/").rpartition("/")[2] for kind in _ITEM_TYPES(root)]
+    things = _ITEM_TYPES(root) if " itemtype=" in page.distinct else ()
+    types += [str(kind).rstrip("/").rpartition("/")[2] for kind in things]
     for kind, times in Counter(types).items():
         for name, pattern in _LD_KINDS.items():
             if pattern.search(kind):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from crawler.reading.decoding import decode
-from crawler.reading.documents.document_metadata import DocumentProperties
 from crawler.reading.documents.document_text import (
     PARAGRAPH,
+    DocumentProperties,
     DocumentText,
     Lines,
     UnreadableError,

@@ -12,16 +12,17 @@ from lxml.etree import iterwalk
 
 from crawler.reading.content.blocks import RUBY
 from crawler.reading.decoding import decode
-from crawler.reading.documents.document_metadata import DocumentProperties, clean
 from crawler.reading.documents.document_text import (
     CODE,
     HEADINGS,
     ITEM,
     PARAGRAPH,
     ROW,
+    DocumentProperties,
     DocumentText,
     Lines,
     UnreadableError,
+    clean,
 )
 from crawler.reading.documents.package import Package, parse_xml
 from crawler.reading.html_parsing import parse

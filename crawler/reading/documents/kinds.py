@@ -99,7 +99,8 @@ _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 def readable_kinds() -> frozenset[str]:
     """Return the kinds that this installation reads: PDF only with the extra ``documents``."""
-    missing = set() if find_spec("pypdfium2") else {DocumentKind.PDF}
+    is_pdf_read = find_spec("pypdfium2") and find_spec("playa")
+    missing = set() if is_pdf_read else {DocumentKind.PDF}
     return frozenset(DocumentKind) - missing
 
 

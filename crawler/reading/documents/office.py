@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import posixpath
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from crawler.reading.documents.document_metadata import DocumentProperties, clean
+from lxml.etree import SubElement
+
+from crawler.reading.content.blocks import RUBY
 from crawler.reading.documents.document_text import (
     ITEM,
     PARAGRAPH,
+    DocumentProperties,
     DocumentText,
+    Extent,
     Flow,
     Lines,
     Roles,
     UnreadableError,
+    clean,
+    hide,
 )
-from crawler.reading.documents.package import Package
+from crawler.reading.documents.package import OfficePackage, Package
 from crawler.reading.reading import NoText
 
 if TYPE_CHECKING:
@@ -32,17 +39,8 @@ _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
-_CORE = "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}"
-_TERMS = "{http://purl.org/dc/terms/}"
 _R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-# Strict documents have these names in the place of the usual ones.
-_STRICT = (
-    (b"http://purl.oclc.org/ooxml/wordprocessingml/main", _W[1:-1].encode()),
-    (b"http://purl.oclc.org/ooxml/drawingml/main", _A[1:-1].encode()),
-    (b"http://purl.oclc.org/ooxml/presentationml/main", _P[1:-1].encode()),
-    (b"http://purl.oclc.org/ooxml/officeDocument/math", _M[1:-1].encode()),
-    (b"http://purl.oclc.org/ooxml/officeDocument/relationships", _R_ID[1:-3].encode()),
-)
+_ON = frozenset({"1", "true", "on"})
 _HEADING = re.compile(r"heading ([1-9])\b")
 _MAX_HEADING = 6
 # Formulas that differ in their structure alone shall differ in their text.
@@ -56,9 +54,13 @@ _OFFICE = f"{{{_NAMES}:office:1.0}}"
 _TEXT = f"{{{_NAMES}:text:1.0}}"
 _TABLE = f"{{{_NAMES}:table:1.0}}"
 _META = f"{{{_NAMES}:meta:1.0}}"
+_DRAW = f"{{{_NAMES}:drawing:1.0}}"
 _FO = f"{{{_NAMES}:xsl-fo-compatible:1.0}}"
 _STYLE = f"{{{_NAMES}:style:1.0}}"
 _MANIFEST = f"{{{_NAMES}:manifest:1.0}}"
+_STYLE_NAME = f"{_TEXT}style-name"
+_STYLED = (f"{_TEXT}span", f"{_TEXT}p", f"{_TEXT}h")
+_OF_TEXT_STYLES = frozenset({f"{_TEXT}span", f"{_TEXT}a", f"{_TEXT}ruby-text"})
 _HREF = "{http://www.w3.org/1999/xlink}href"
 
 
@@ -68,19 +70,23 @@ def read_word(body: bytes) -> DocumentText:
     Raises:
         UnreadableError: It cannot be read.
     """
-    archive = _Package(body)
+    archive = OfficePackage(body)
     main = archive.main_part("word/document.xml")
     root = archive.needed(main)
     folder = posixpath.dirname(main)
-    styles, language = _styles(archive.tree(f"{folder}/styles.xml"))
+    sheet = archive.tree(f"{folder}/styles.xml")
+    styles, language = _styles(sheet)
+    hides = _hiding_styles(sheet)
     lines = Lines()
     flow = Flow(_word_roles(styles), lines)
+    _prepare(root, hides)
     flow.read(root)
     links = archive.links(main)
     for name in ("footnotes", "endnotes"):
         notes = archive.tree(f"{folder}/{name}.xml")
         for note in () if notes is None else notes:
             if note.get(f"{_W}type") not in _SEPARATORS:
+                _prepare(note, hides)
                 flow.read(note)
         links += archive.links(f"{folder}/{name}.xml")
     return DocumentText(lines.blocks, archive.metadata(language), links)
@@ -92,7 +98,7 @@ def read_slides(body: bytes) -> DocumentText:
     Raises:
         UnreadableError: It cannot be read.
     """
-    archive = _Package(body)
+    archive = OfficePackage(body)
     main = archive.main_part("ppt/presentation.xml")
     root, targets = archive.needed(main), archive.targets(main)
     lines, links = Lines(), list[str]()
@@ -103,81 +109,15 @@ def read_slides(body: bytes) -> DocumentText:
         slide = archive.tree(name)
         if slide is None:
             continue
-        _without_framing(slide)
+        hide(_framing(slide))
         flow.read(slide)
         links += archive.links(name)
         for other in archive.targets(name).values():
             notes = archive.tree(other) if "/notesSlides/" in other else None
             if notes is not None:
-                _without_framing(notes)
+                hide(_framing(notes))
                 flow.read(notes)
     return DocumentText(lines.blocks, archive.metadata(None), links)
-
-
-class _Package(Package):
-    """An archive whose parts name each other by relationships."""
-
-    def read(self, name: str) -> bytes | None:
-        found = super().read(name)
-        if found is not None and b"http://purl.oclc.org/ooxml/" in found[:4096]:
-            for strict, usual in _STRICT:
-                found = found.replace(strict, usual)
-        return found
-
-    def main_part(self, usual: str) -> str:
-        """Return the name of the main part, which few writers name otherwise."""
-        if usual in self:
-            return usual
-        for kind, target, _ in self._relationships(""):
-            if kind.endswith("/officeDocument"):
-                return target
-        return usual
-
-    def targets(self, name: str) -> dict[str, str]:
-        """Return the parts that a part names, by their ids."""
-        return {number: target for _, target, number in self._relationships(name)}
-
-    def links(self, name: str) -> list[str]:
-        """Return the targets of the hyperlinks of a part."""
-        root = self.tree(_relationships_of(name))
-        found = () if root is None else root
-        return [
-            one.get("Target")
-            for one in found
-            if one.get("TargetMode") == "External"
-            and one.get("Target")
-            and one.get("Type", "").endswith("/hyperlink")
-        ]
-
-    def _relationships(self, name: str) -> Iterator[tuple[str, str, str]]:
-        root = self.tree(_relationships_of(name))
-        folder = posixpath.dirname(name)
-        for one in () if root is None else root:
-            target = one.get("Target")
-            if target and one.get("TargetMode") != "External":
-                path = posixpath.normpath(posixpath.join("/" + folder, target)).lstrip("/")
-                yield one.get("Type", ""), path, one.get("Id", "")
-
-    def metadata(self, language: str | None) -> Metadata:
-        """Return what the core properties say; a bad part of them says nothing."""
-        of_styles = ("styles:lang", language)
-        root = self.tree("docProps/core.xml")
-        if root is None:
-            return DocumentProperties(language=[of_styles]).metadata()
-        return DocumentProperties(
-            title=[("dc:title", root.findtext(f"{_DC}title"))],
-            author=[("dc:creator", root.findtext(f"{_DC}creator"))],
-            date=[("dcterms:created", root.findtext(f"{_TERMS}created"))],
-            modified=[("dcterms:modified", root.findtext(f"{_TERMS}modified"))],
-            language=[("dc:language", root.findtext(f"{_DC}language")), of_styles],
-            description=[("dc:description", root.findtext(f"{_DC}description"))],
-            tags=[("cp:keywords", root.findtext(f"{_CORE}keywords"))],
-        ).metadata()
-
-
-def _relationships_of(name: str) -> str:
-    folder, base = posixpath.split(name)
-    return posixpath.join(folder, "_rels", f"{base}.rels")
 
 
 def _styles(root: Element | None) -> tuple[dict[str, str], str | None]:
@@ -219,10 +159,93 @@ def _word_roles(styles: dict[str, str]) -> Roles:
             f"{_W}sym": " ",
             f"{_W}noBreakHyphen": "-",
         }
-        | _MATH_SIGNS,
+        | _MATH_SIGNS
+        | {f"{_W}rt": RUBY[0]},
+        ends={f"{_W}rt": RUBY[1]},
         texts=frozenset({f"{_W}t", f"{_M}t"}),
         kind_of=kind_of,
+        extent=_word_extent,
     )
+
+
+def _word_extent(element: Element) -> Extent:
+    """Return the empty columns before a row, or those behind a cell of which it takes the place."""
+    is_row = element.tag == f"{_W}tr"
+    path = f"{_W}trPr/{_W}gridBefore" if is_row else f"{_W}tcPr/{_W}gridSpan"
+    found = element.find(path)
+    columns = _number(None if found is None else found.get(f"{_W}val"))
+    return Extent(empty=columns if is_row else max(columns - 1, 0))
+
+
+def _number(written: str | None) -> int:
+    """Return a number of at most nine digits that is not negative, 0 for anything else."""
+    return int(written[:9]) if written and written.isdecimal() else 0
+
+
+def _hiding_styles(root: Element | None) -> dict[str, bool]:
+    """Return whether styles hide text; that of paragraphs without a style is named by its tag."""
+    own, bases = dict[str, bool | None](), dict[str, str]()
+    for style in () if root is None else root.iter(f"{_W}style"):
+        name = style.get(f"{_W}styleId", "")
+        own[name] = _vanishes(style)
+        base = style.find(f"{_W}basedOn")
+        bases[name] = "" if base is None else base.get(f"{_W}val", "")
+        if style.get(f"{_W}type") == "paragraph" and style.get(f"{_W}default") in _ON:
+            own[f"{_W}pStyle"], bases[f"{_W}pStyle"] = None, name
+    return _inheriting(own, bases)
+
+
+def _inheriting(own: dict[str, bool | None], bases: dict[str, str]) -> dict[str, bool]:
+    """Return whether styles hide text, where they or else the nearest base of them say it."""
+    found = {name: hides for name, hides in own.items() if hides is not None}
+    met = set[str]()  # each style is passed once, since a chain may hold all of a hostile file's
+    for name in own:
+        chain, at = list[str](), name
+        while at not in found and at in bases and at not in met:
+            met.add(at)
+            chain.append(at)
+            at = bases[at]
+        if at in found:
+            found.update(dict.fromkeys(chain, found[at]))
+    return found
+
+
+def _vanishes(element: Element) -> bool | None:
+    """Return whether a run or a style is hidden, or None where it does not say."""
+    found = element.find(f"{_W}rPr/{_W}vanish")
+    return None if found is None else found.get(f"{_W}val") not in {"0", "false", "off"}
+
+
+def _prepare(root: Element, hides: dict[str, bool]) -> None:
+    """Hide what is not shown, and put the readings of characters behind them."""
+    if True in hides.values() or next(root.iter(f"{_W}vanish"), None) is not None:
+        hide(run for run in root.iter(f"{_W}r") if _is_hidden(run, hides))
+    for ruby in root.iter(f"{_W}ruby"):
+        if (reading := ruby.find(f"{_W}rt")) is not None:
+            ruby.append(reading)
+
+
+def _is_hidden(run: Element, hides: dict[str, bool]) -> bool:
+    """Return whether a run is hidden for certain: by itself, or else by just one of its styles.
+
+    Text is shown that both its style and that of its paragraph or table hide: each of them
+    switches (ECMA-376, part 1, 17.7.3).
+    """
+    if next(run.iterdescendants(f"{_W}r"), None) is not None:
+        return False  # the runs of a text box or a ruby say it themselves
+    vanishes = _vanishes(run)
+    if vanishes is not None:
+        return vanishes
+    names = [_style_name(run, "r")]
+    names += [_style_name(paragraph, "p") for paragraph in islice(run.iterancestors(f"{_W}p"), 1)]
+    said = [hides[name] for name in names if name in hides]
+    tables = (_style_name(table, "tbl") for table in run.iterancestors(f"{_W}tbl"))
+    return said[:1] == [True] and not any((*said[1:], *map(hides.get, tables)))
+
+
+def _style_name(element: Element, of: str) -> str:
+    style = element.find(f"{_W}{of}Pr/{_W}{of}Style")
+    return f"{_W}{of}Style" if style is None else style.get(f"{_W}val", "")
 
 
 def _slide_kind(paragraph: Element) -> str:
@@ -242,20 +265,24 @@ _SLIDE_ROLES = Roles(
 )
 
 
-def _without_framing(slide: Element) -> None:
-    """Remove the number, the date and the footer of a slide."""
-    for place in list(slide.iter(f"{_P}ph")):
+def _framing(slide: Element) -> Iterator[Element]:
+    """Yield the number, the date and the footer of a slide."""
+    for place in slide.iter(f"{_P}ph"):
         if place.get("type") in _FRAMING:
-            shape = next(place.iterancestors(f"{_P}sp", f"{_P}pic"), None)
-            if shape is not None and shape.getparent() is not None:
-                shape.getparent().remove(shape)
+            yield from islice(place.iterancestors(f"{_P}sp", f"{_P}pic"), 1)
 
 
 def _open_kind_of(paragraph: Element) -> str:
     if paragraph.tag != f"{_TEXT}h":
         return PARAGRAPH
-    level = paragraph.get(f"{_TEXT}outline-level", "1")[:2]
-    return f"h{min(max(int(level), 1), _MAX_HEADING)}" if level.isdecimal() else "h1"
+    level = _number(paragraph.get(f"{_TEXT}outline-level"))
+    return f"h{min(max(level, 1), _MAX_HEADING)}"
+
+
+def _open_extent(element: Element) -> Extent:
+    """Return the times that a row or a cell is repeated."""
+    what = "rows" if element.tag == f"{_TABLE}table-row" else "columns"
+    return Extent(times=max(_number(element.get(f"{_TABLE}number-{what}-repeated")), 1))
 
 
 _OPEN_ROLES = Roles(
@@ -271,8 +298,16 @@ _OPEN_ROLES = Roles(
             f"{_TEXT}page-number",
         }
     ),
-    spaces={f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": " "},
+    notes=frozenset({f"{_TEXT}note"}),
+    spaces={
+        f"{_TEXT}s": " ",
+        f"{_TEXT}tab": " ",
+        f"{_TEXT}line-break": " ",
+        f"{_TEXT}ruby-text": RUBY[0],
+    },
+    ends={f"{_TEXT}ruby-text": RUBY[1]},
     kind_of=_open_kind_of,
+    extent=_open_extent,
 )
 
 
@@ -287,11 +322,72 @@ def read_open_document(body: bytes) -> DocumentText:
     if manifest is not None and manifest.find(f".//{_MANIFEST}encryption-data") is not None:
         raise UnreadableError(NoText.ENCRYPTED, "needs a password")
     root = archive.needed("content.xml")
+    styles = archive.tree("styles.xml")
+    hide(_unshown(root, _open_hiding_styles(styles, root)))
+    for sheet in root.iterfind(f"{_OFFICE}body/{_OFFICE}spreadsheet/{_TABLE}table"):
+        heading = SubElement(sheet, f"{_TEXT}h", {f"{_TEXT}outline-level": "2"})
+        heading.text = sheet.get(f"{_TABLE}name")
+        sheet.insert(0, heading)
     lines = Lines()
     Flow(_OPEN_ROLES, lines).read(root)
     links = [target for link in root.iter(f"{_TEXT}a") if (target := link.get(_HREF))]
-    language = _open_language(archive.tree("styles.xml"))
+    language = _open_language(styles)
     return DocumentText(lines.blocks, _open_metadata(archive.tree("meta.xml"), language), links)
+
+
+def _open_hiding_styles(*roots: Element | None) -> dict[str, bool]:
+    """Return whether styles hide text, by their families and names."""
+    own, bases = dict[str, bool | None](), dict[str, str]()
+    styles = (style for root in roots if root is not None for style in root.iter(f"{_STYLE}style"))
+    for style in styles:
+        family = style.get(f"{_STYLE}family", "")
+        name = f"{family} {style.get(f'{_STYLE}name')}"
+        properties = style.find(f"{_STYLE}text-properties")
+        display = None if properties is None else properties.get(f"{_TEXT}display")
+        own[name] = None if display is None else display == "none"
+        bases[name] = f"{family} {style.get(f'{_STYLE}parent-style-name')}"
+    return _inheriting(own, bases)
+
+
+def _unshown(root: Element, hides: dict[str, bool]) -> Iterator[Element]:
+    """Yield hidden sections and texts, and tables of contents that lead to what is read anyway."""
+    for section in root.iter(f"{_TEXT}section"):
+        is_hidden = section.get(f"{_TEXT}is-hidden") == "true"
+        if is_hidden or section.get(f"{_TEXT}display") == "none":
+            yield section
+    hidden = list[Element]()
+    for text in root.iter(*_STYLED) if True in hides.values() else ():
+        family = "text" if text.tag == f"{_TEXT}span" else "paragraph"
+        if hides.get(f"{family} {text.get(_STYLE_NAME)}"):
+            hidden.append(text)
+    for mark in root.iter(f"{_TEXT}hidden-paragraph"):
+        if mark.get(f"{_TEXT}is-hidden") == "true":
+            hidden += islice(mark.iterancestors(f"{_TEXT}p", f"{_TEXT}h"), 1)
+    showing = _showing(root, hides) if hidden else frozenset()
+    yield from (text for text in hidden if text not in showing)
+    for contents in root.iter(f"{_TEXT}table-of-content"):
+        entries = contents.iterfind(f"{_TEXT}index-body/{_TEXT}p")
+        links = [next(entry.iter(f"{_TEXT}a"), entry) for entry in entries]
+        if links and all(link.get(_HREF, "").startswith("#") for link in links):
+            yield contents
+
+
+def _showing(root: Element, hides: dict[str, bool]) -> frozenset[Element]:
+    """Return the texts in which something may be shown though they are hidden.
+
+    They hold text of a style that shows it, or a frame or a note, which have paragraphs of their
+    own. They are read as a whole.
+    """
+    found = set[Element]()
+    for element in root.iter(*_STYLED, f"{_TEXT}a", f"{_TEXT}ruby-text", f"{_DRAW}*"):
+        is_of_text = element.tag in _OF_TEXT_STYLES
+        if is_of_text and hides.get(f"text {element.get(_STYLE_NAME)}") is not False:
+            continue
+        for holder in element.iterancestors(*_STYLED):
+            if holder in found:
+                break
+            found.add(holder)
+    return frozenset(found)
 
 
 def _open_metadata(root: Element | None, language: str | None) -> Metadata:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 import zlib
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from lxml import etree
 
-from crawler.reading.documents.document_text import UnreadableError
+from crawler.reading.documents.document_text import DocumentProperties, UnreadableError
 from crawler.reading.reading import NoText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawler.reading.metadata.metadata_record import Metadata
 
 Element = Any  # lxml has no types
 
@@ -22,6 +29,13 @@ MAX_ENTRIES = 10_000
 
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 _ENCRYPTED = 0x1
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_CORE = "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}"
+_TERMS = "{http://purl.org/dc/terms/}"
+# Strict documents have these names in the place of the usual ones.
+_STRICT = re.compile(
+    rb"http://purl\.oclc\.org/ooxml/(?:(\w+ml)/main|officeDocument/(math|relationships))"
+)
 _FAULTS = (
     BadZipFile,
     zlib.error,
@@ -103,6 +117,77 @@ class Package:
         if root is None:
             raise UnreadableError(NoText.DAMAGED, f"it has no {name}")
         return root
+
+
+class OfficePackage(Package):
+    """The parts of a document of Office Open XML, which name each other by relationships."""
+
+    def read(self, name: str) -> bytes | None:
+        found = super().read(name)
+        if found is not None and b"http://purl.oclc.org/ooxml/" in found[:4096]:
+            found = _STRICT.sub(_usual, found)
+        return found
+
+    def main_part(self, usual: str) -> str:
+        """Return the name of the main part, which few writers name otherwise."""
+        if usual in self:
+            return usual
+        for kind, target, _ in self._relationships(""):
+            if kind.endswith("/officeDocument"):
+                return target
+        return usual
+
+    def targets(self, name: str) -> dict[str, str]:
+        """Return the parts that a part names, by their ids."""
+        return {number: target for _, target, number in self._relationships(name)}
+
+    def links(self, name: str) -> list[str]:
+        """Return the targets of the hyperlinks of a part."""
+        root = self.tree(_relationships_of(name))
+        found = () if root is None else root
+        return [
+            one.get("Target")
+            for one in found
+            if one.get("TargetMode") == "External"
+            and one.get("Target")
+            and one.get("Type", "").endswith("/hyperlink")
+        ]
+
+    def _relationships(self, name: str) -> Iterator[tuple[str, str, str]]:
+        root = self.tree(_relationships_of(name))
+        folder = posixpath.dirname(name)
+        for one in () if root is None else root:
+            target = one.get("Target")
+            if target and one.get("TargetMode") != "External":
+                path = posixpath.normpath(posixpath.join("/" + folder, target)).lstrip("/")
+                yield one.get("Type", ""), path, one.get("Id", "")
+
+    def metadata(self, language: str | None) -> Metadata:
+        """Return what the core properties say; a bad part of them says nothing."""
+        of_styles = ("styles:lang", language)
+        root = self.tree("docProps/core.xml")
+        if root is None:
+            return DocumentProperties(language=[of_styles]).metadata()
+        return DocumentProperties(
+            title=[("dc:title", root.findtext(f"{_DC}title"))],
+            author=[("dc:creator", root.findtext(f"{_DC}creator"))],
+            date=[("dcterms:created", root.findtext(f"{_TERMS}created"))],
+            modified=[("dcterms:modified", root.findtext(f"{_TERMS}modified"))],
+            language=[("dc:language", root.findtext(f"{_DC}language")), of_styles],
+            description=[("dc:description", root.findtext(f"{_DC}description"))],
+            tags=[("cp:keywords", root.findtext(f"{_CORE}keywords"))],
+        ).metadata()
+
+
+def _usual(strict: re.Match[bytes]) -> bytes:
+    kind, of_all = strict.groups()
+    path = b"officeDocument/2006/" + of_all if of_all else kind + b"/2006/main"
+    return b"http://schemas.openxmlformats.org/" + path
+
+
+def _relationships_of(name: str) -> str:
+    folder, base = posixpath.split(name)
+    return posixpath.join(folder, "_rels", f"{base}.rels")
 
 
 def parse_xml(content: bytes, *, recover: bool = False) -> Element:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import median_low
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.reading.documents.document_text import HEADINGS, PARAGRAPH
+from crawler.reading.documents.document_text import HEADINGS, PARAGRAPH, ROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,12 @@ _MIRROR = 10_000.0
 
 
 class Line(NamedTuple):
-    """A line of a page; coordinates in points from the lower left corner."""
+    """A line of a page; coordinates in points from the lower left corner.
+
+    Attributes:
+        block: The number of the heading, paragraph, item or row that it is of, where it is known.
+        kind: The kind of that.
+    """
 
     text: str
     page: int
@@ -59,6 +64,8 @@ class Line(NamedTuple):
     right: float
     bottom: float
     height: float
+    block: int = 0
+    kind: str = ""
 
 
 def paragraphs(lines: list[Line]) -> Iterator[tuple[str, str]]:
@@ -70,7 +77,7 @@ def paragraphs(lines: list[Line]) -> Iterator[tuple[str, str]]:
     lines = without_frame(lines)
     if not lines:
         return
-    if _is_right_to_left(lines):
+    if is_right_to_left("".join(line.text[:50] for line in lines[:200])):
         lines = [_mirrored(line) for line in lines]
     joiner = _Joiner(lines)
     heights = Counter[float]()
@@ -81,8 +88,10 @@ def paragraphs(lines: list[Line]) -> Iterator[tuple[str, str]]:
     levels = {height: HEADINGS[min(at, 5)] for at, height in enumerate(larger)}
     for group in joiner.groups():
         text = joiner.joined(group)
-        kind = levels.get(round(group[0].height, 1), PARAGRAPH)
-        yield (kind if len(text) <= _MAX_HEADING_CHARACTERS else PARAGRAPH), text
+        kind = group[0].kind or PARAGRAPH
+        kind = levels.get(round(group[0].height, 1), kind) if kind == PARAGRAPH else kind
+        is_long = kind in HEADINGS and len(text) > _MAX_HEADING_CHARACTERS
+        yield (PARAGRAPH if is_long else kind), text
 
 
 def without_frame(lines: list[Line]) -> list[Line]:
@@ -177,7 +186,7 @@ class _Joiner:
         """Yield the lines of each paragraph."""
         group: list[Line] = []
         for line in self._lines:
-            if group and not self._goes_on(group, line):
+            if group and not self._belongs(group, line):
                 yield group
                 group = []
             group.append(line)
@@ -193,10 +202,8 @@ class _Joiner:
                 text = text[-_TAIL_CHARACTERS:]
             if text[-1:] in _HYPHENS and len(text) > 1:
                 text = self._undivided(text, line.text)
-            elif _UNSPACED.match(text[-1:]) and _UNSPACED.match(line.text):
-                text += line.text
             else:
-                text += " " + line.text
+                text += between(text, line.text) + line.text
         return "".join(parts) + text
 
     def _undivided(self, text: str, following: str) -> str:
@@ -211,6 +218,12 @@ class _Joiner:
         # "well-known" has two words that stand alone elsewhere, "infor-mation" has none.
         is_compound = self._words[first] > 1 and self._words[second] > 1
         return f"{bare}-{following}" if is_compound else bare + following
+
+    def _belongs(self, group: list[Line], line: Line) -> bool:
+        last = group[-1]
+        if last.block or line.block:
+            return last.block == line.block
+        return ROW not in {last.kind, line.kind} and self._goes_on(group, line)
 
     def _goes_on(self, group: list[Line], line: Line) -> bool:
         last = group[-1]
@@ -261,8 +274,17 @@ def _mirrored(line: Line) -> Line:
     return line._replace(left=_MIRROR - line.right, right=_MIRROR - line.left)
 
 
-def _is_right_to_left(lines: list[Line]) -> bool:
-    """Return whether most letters of some lines are written from right to left."""
-    letters = [letter for line in lines[:200] for letter in line.text[:50] if letter.isalpha()]
-    found = sum(unicodedata.bidirectional(letter) in _RIGHT_TO_LEFT for letter in letters)
-    return found * 2 > len(letters)
+def is_right_to_left(text: str) -> bool:
+    """Return whether most letters of a text are written from right to left."""
+    letters = [letter for letter in text if letter.isalpha()]
+    return sum(map(turns, letters)) * 2 > len(letters)
+
+
+def turns(char: str) -> bool:
+    """Return whether a character is written from right to left."""
+    return unicodedata.bidirectional(char) in _RIGHT_TO_LEFT
+
+
+def between(before: str, after: str) -> str:
+    """Return what stands between two lines of a sentence: a space, unless its script has none."""
+    return "" if _UNSPACED.match(before[-1:]) and _UNSPACED.match(after) else " "

@@ -7,14 +7,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from crawler.reading.decoding import decode
-from crawler.reading.documents.document_metadata import DocumentProperties, clean
 from crawler.reading.documents.document_text import (
     CODE,
     ITEM,
     PARAGRAPH,
     ROW,
+    DocumentProperties,
     DocumentText,
     Lines,
+    clean,
 )
 
 if TYPE_CHECKING:

@@ -102,9 +102,6 @@ _OTHER_DAY = re.compile(
     r"inscription|регистрац",
     re.IGNORECASE,
 )
-_DAY_FIRST = re.compile(
-    r"(?:de|fr|es(?!-us)|it|pt|nl|sv|da|nb|nn|no|fi|pl|cs|sk|ru|uk|tr|el|id|vi|ro|bg|hr|ca)\b|en-(?:gb|au|nz|ie|in|za)"
-)
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"(?<!\d)[^\W\d_]+")
 _NO_NAME = re.compile(
@@ -132,7 +129,13 @@ NO_BYLINE = Byline()
 
 
 def read_byline(
-    root: Element, heading: Element | None, title: str, *, wants_author: bool, wants_date: bool
+    root: Element,
+    heading: Element | None,
+    title: str,
+    *,
+    language: str | None,
+    wants_author: bool,
+    wants_date: bool,
 ) -> Byline:
     """Return the author and the days that stand beside the heading of a page.
 
@@ -142,6 +145,7 @@ def read_byline(
         root: Root of the page; not changed.
         heading: The element of its first heading.
         title: Its title.
+        language: What it declares, such as ``en-GB``.
         wants_author: Whether the author is not known otherwise.
         wants_date: Whether the day is not known otherwise.
 
@@ -150,8 +154,7 @@ def read_byline(
     anchor = _titled(root, heading, folded_name(title))
     if anchor is None:
         return _of_mail(root)
-    is_day_first = _DAY_FIRST.match(root.get("lang", "").lower()) is not None
-    return _beside(anchor, _Reader(wants_author, wants_date, is_day_first))
+    return _beside(anchor, _Reader(wants_author, wants_date, language))
 
 
 def _of_mail(root: Element) -> Byline:
@@ -196,7 +199,7 @@ def _beside(heading: Element, reader: _Reader) -> Byline:
 class _Reader:
     wants_author: bool
     wants_date: bool
-    is_day_first: bool = False
+    language: str | None
     author: Found | None = None
     date: Found | None = None
     modified: Found | None = None
@@ -224,7 +227,7 @@ class _Reader:
 
     def _read_day(self, holder: Element, text: str, *, is_time: bool) -> None:
         named = self._named_day(text)
-        day = iso_date(holder.get("datetime")) if is_time else None
+        day = iso_date(holder.get("datetime"), self.language) if is_time else None
         if day is None and named is None:
             return
         other = self._named_day(text[named[2] :]) if named is not None and day is None else None
@@ -254,7 +257,7 @@ class _Reader:
             self._days.add(found)
 
     def _named_day(self, text: str) -> tuple[str, int, int] | None:
-        return named_day(text, is_day_first=self.is_day_first) if _DIGIT.search(text) else None
+        return named_day(text, self.language) if _DIGIT.search(text) else None
 
     def read_end(self, root: Element) -> None:
         """Take what the last lines of a page say, as those of manuals do."""

@@ -22,13 +22,11 @@ _MAX_NODES = 200
 _MAX_NAMES = 10
 _MAX_TYPE_CHARACTERS = 100
 
-# What protects a script from readers of XHTML and of old browsers.
-_OPENING = re.compile(r"\s*+(?://|/\*)?\s*+(?:<!\[CDATA\[|<!--)(?:\s*+\*/)?")
-_CLOSINGS = ("*/", "]]>", "-->", "/*", "//")
-_SPACE = "; \t\r\n"  # a semicolon ends a program, and no JSON
+# Around the values stand comments and "<![CDATA[", and behind them semicolons.
+_BEGINNING = re.compile(r"(?<!<!)(?<!CDATA)[\[{]")
 # A string that never ends reaches to the end, so that each character is looked at once.
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|,(?=\s*+[}\]])', re.DOTALL)
-_SCHEMA_ORG = re.compile(r"\A(?:schema:|https?://schema\.org/)")
+_SCHEMA_ORG = re.compile(r"\A(?:(?:schema|sdo):|https?://(?:www\.)?schema\.org/)")
 
 _PUBLISHED = ("datePublished", "dateCreated", "uploadDate")
 _IMAGES = ("image", "thumbnailUrl")
@@ -84,7 +82,7 @@ def schema_org_nodes(scripts: Iterable[str]) -> list[dict[str, Any]]:
 
 def _nodes(text: str) -> Iterator[dict[str, Any]]:
     """Yield the objects that describe the page: at the top, in lists and in ``@graph``."""
-    waiting = [_loaded(text)]
+    waiting = _values(text) or _values(_TRAILING_COMMA.sub(r"\1", text))
     for _ in range(_MAX_NODES):
         if not waiting:
             return
@@ -96,22 +94,15 @@ def _nodes(text: str) -> Iterator[dict[str, Any]]:
             waiting += [node.get("@graph"), node.get("mainEntity")]
 
 
-def _loaded(text: str) -> Any:
-    """Return what a script says, also with what JSON has not and real pages do; None: nothing."""
-    opening = _OPENING.match(text)
-    text = (text[opening.end() :] if opening else text).rstrip(_SPACE)
-    for closing in _CLOSINGS if opening else ():
-        text = text.removesuffix(closing).rstrip(_SPACE)
+def _values(text: str) -> list[Any]:
+    """Return the values of a script up to the first one that is not whole."""
+    found: list[Any] = []
+    at = 0
     with suppress(ValueError, RecursionError):
-        return _parsed(text)
-    with suppress(ValueError, RecursionError):
-        return _parsed(_TRAILING_COMMA.sub(r"\1", text))
-    return None
-
-
-def _parsed(text: str) -> Any:
-    # strict=False: real pages have raw line breaks within their strings.
-    return json.loads(text, strict=False, object_hook=_plain)
+        while len(found) < _MAX_NODES and (beginning := _BEGINNING.search(text, at)):
+            value, at = _DECODER.raw_decode(text, beginning.start())
+            found.append(value)
+    return found
 
 
 def _plain(node: dict[str, Any]) -> Any:
@@ -119,6 +110,10 @@ def _plain(node: dict[str, Any]) -> Any:
     if "@value" in node:
         return node["@value"]
     return {_SCHEMA_ORG.sub("", name): value for name, value in node.items()}
+
+
+# Real pages have raw line breaks within their strings, which is not strict.
+_DECODER = json.JSONDecoder(strict=False, object_hook=_plain)
 
 
 def described_by(nodes: Iterable[dict[str, Any]]) -> Described:

@@ -108,6 +108,7 @@ def read_metadata(page: PageElements, base: str, url: str | None = None) -> Meta
     root, metas = page.root, page.metas
     nodes = schema_org_nodes(page.json_ld)
     facts = _Facts(metas, described_by(nodes))
+    language = _language(facts, root)
     heading = first_heading(root)
     h1 = [] if heading is None else [(heading.element.tag, heading.text)]
     canonical_url = _absolute(page.canonical, base)
@@ -117,13 +118,14 @@ def read_metadata(page: PageElements, base: str, url: str | None = None) -> Meta
     full_title = facts.first("title", titles) or facts.first("title", [("h1", _HEADING(root))])
     first = facts.first("h1", h1)
     author = _author(facts, page) or _marked_author(facts, page)
-    date, modified = _dates(facts, page)
+    date, modified = _dates(facts, page, language)
     is_dated = facts.sources.get("date", "time") != "time"
     if (author is None or not is_dated) and not is_home_page(url or base):
         byline = read_byline(
             root,
             None if heading is None else heading.element,
             full_title or "",
+            language=language,
             wants_author=author is None,
             wants_date=not is_dated,
         )
@@ -135,13 +137,13 @@ def read_metadata(page: PageElements, base: str, url: str | None = None) -> Meta
         title=full_title and _short_title(full_title, facts, url or base, first),
         author=author,
         date=date,
-        language=_language(facts, root),
+        language=language,
         canonical_url=canonical_url,
         robots=directives(",".join(page.robots)),
         refresh_url=refresh_url,
         refresh_secs=refresh_secs,
         heading=first,
-        identifiers=identifiers(root, nodes, metas, canonical_url, heading),
+        identifiers=identifiers(page, nodes, canonical_url, heading),
         subheading=line_of(subheading(page.content, heading)),
         full_title=full_title,
         sitename=facts.first("sitename", [*site_names[:1], *facts.described("sitename")])
@@ -230,7 +232,7 @@ def _author(facts: _Facts, found: PageElements) -> str | None:
 
 
 def _marked_author(facts: _Facts, page: PageElements) -> str | None:
-    for element in _AUTHOR(page.root) if '="author"' in page.tags else ():
+    for element in _AUTHOR(page.root) if '="author"' in page.flat.distinct else ():
         is_relation = element.get("rel") == "author"
         code = "rel:author" if is_relation else "itemprop:author"
         # The author of a post in a forum has badges beside the name.
@@ -239,14 +241,16 @@ def _marked_author(facts: _Facts, page: PageElements) -> str | None:
     return None
 
 
-def _dates(facts: _Facts, found: PageElements) -> tuple[str | None, str | None]:
+def _dates(
+    facts: _Facts, found: PageElements, language: str | None
+) -> tuple[str | None, str | None]:
     """Return the day of publication, else of the last change, and that of the last change."""
     changes: list[Found] = [*facts.of_metas(_MODIFIED[:-1]), *facts.described("modified")]
     changes += [("time:modified", found.modified), *facts.of_metas(_MODIFIED[-1:])]
-    modified = facts.first("modified", changes, iso_date)
+    modified = facts.first("modified", changes, lambda text: iso_date(text, language))
     texts: list[Found] = [*facts.of_metas(_PUBLISHED), *facts.described("date")]
     texts += [("time:published", found.published), ("time", found.time)]
-    date = facts.first("date", texts, iso_date)
+    date = facts.first("date", texts, lambda text: iso_date(text, language))
     if date is None and modified is not None:
         facts.sources["date"] = facts.sources["modified"]
     return date or modified, modified

@@ -18,7 +18,9 @@ from lxml.etree import XPath, iterwalk
 from crawler.reading.content.block_flags import hides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
+
+    from crawler.reading.page_elements import PageElements
 
 Element = Any  # lxml has no types
 
@@ -213,25 +215,23 @@ def _hides(element: Element) -> bool:
 
 
 def identifiers(
-    root: Element,
+    page: PageElements,
     nodes: Iterable[dict[str, Any]],
-    metas: Mapping[str, str],
     canonical_url: str | None,
     heading: Heading | None,
 ) -> tuple[str, ...]:
     """Return the identifiers of the thing that a page is about, as ``kind:value``, sorted.
 
     Args:
-        root: Root of the page; not changed.
+        page: Elements of the page.
         nodes: The objects that describe the page in JSON-LD.
-        metas: Contents of ``meta`` elements by their names in lower case.
         canonical_url: Absolute URL from ``rel=canonical``.
         heading: The first heading, which tells the main one of several things.
     """
     found = [
         *_of_nodes(nodes),
-        *_of_microdata(root, heading),
-        *((kind, metas[name]) for name, kind in _OF_METAS.items() if name in metas),
+        *(_of_microdata(page.root, heading) if " itemtype=" in page.flat.distinct else ()),
+        *((kind, page.metas[name]) for name, kind in _OF_METAS.items() if name in page.metas),
     ]
     lines = {line for kind, value in found if (line := _line(kind, value))}
     if canonical_url and len(canonical_url) <= MAX_IDENTIFIER_CHARACTERS:

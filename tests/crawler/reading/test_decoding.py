@@ -17,6 +17,12 @@ POLISH = "Latarnię zbudowano na północnych skałach, a jej książki przetrwa
 GREEK = "Ο φάρος χτίστηκε στους βόρειους βράχους και τα βιβλία του σώζονται ως σήμερα"
 KOREAN = "등대는 북쪽 바위 위에 세워졌고 책은 지금도 거기에 남아 있다. 아이들은 똠얌꿍을 먹었다"
 FRENCH = "Voilà déjà l'été"
+SHORT_TURKISH = "Kimse işkenceye tâbi tutulamaz ve kışın fener söner"
+SHORT_LITHUANIAN = "Švyturys šiaurėje žinomas visiems žmonėms"
+SHORT_CROATIAN = "Svjetionik još služi čuvaru i ljudima, a more šumi"
+SPANISH = "La mañana llegó y el farero subió las escaleras. ¿Qué más podía querer?"
+SHORT_JAPANESE = "社会の各個人及び各機関が、"  # all but two pairs are UTF-8
+ICELANDIC = "Vitinn var reistur á klettum í norðri og það er þoka"
 JAPANESE = "灯台は北の岩の上に建てられ、本は今もそこに残っている。読む人は霧を学ぶ"
 CHINESE = "灯塔建在北方的岩石上，书还在那里，读它们的人学到更多关于雾的知识"
 
@@ -70,6 +76,11 @@ def body(text: str, meta: str = "") -> str:
         (CHINESE, "gbk", "", ""),
         (KOREAN, "cp949", "", ""),
         (FRENCH, "cp1252", "", ""),
+        (SHORT_TURKISH, "cp1254", "", ""),
+        (SHORT_LITHUANIAN, "cp1257", "", ""),
+        (SHORT_CROATIAN, "cp1250", "", ""),
+        (SHORT_JAPANESE, "euc_jp", "", ""),
+        (ICELANDIC, "cp1252", "", ""),
     ],
 )
 def test_text_survives_whatever_is_declared(
@@ -90,6 +101,15 @@ def test_cut_utf8_stays_utf8() -> None:
 def test_stray_latin1_in_utf8_costs_one_character() -> None:
     raw = body(GERMAN).encode() + "é".encode("latin-1")
     assert GERMAN in decode(raw, "text/html; charset=utf-8").utf8.decode()
+
+
+@pytest.mark.parametrize("damage", [b"cr\xe9\xe9e", b"\xc3\xc3", b"\xef\xbf"])
+@pytest.mark.parametrize("times", [1, 40])
+def test_damaged_utf8_stays_utf8_though_its_bytes_are_in_pairs(damage: bytes, times: int) -> None:
+    said = (f"<p>{SPANISH}</p>" * times).encode()
+    decoded = decode(said + damage + said, "text/html")
+    assert decoded.encoding == "utf-8"
+    assert SPANISH in decoded.utf8.decode()
 
 
 def test_undetectable_bytes_are_read_as_windows_1252() -> None:

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from crawler.reading.flat_page import MAX_LINK_TEXT
 from crawler.reading.html_parsing import parse
-from crawler.reading.page_elements import MAX_LINK_TEXT, collect
+from crawler.reading.page_elements import collect
 
 _TAGS = (
     "<p>",

@@ -8,7 +8,8 @@ from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.shown_attributes import address_word
-from crawler.reading.visible_text import Visible, read_visible
+from crawler.reading.text import Visible
+from crawler.reading.visible_text import read_visible
 from neardup import Deduplicator, Document, tokens
 from neardup.fingerprints.digest import text_digest
 from tests.crawler.reading.pages import page, read_page, shown_of
@@ -73,6 +74,13 @@ def lines(body: str) -> list[str]:
         "<img srcset=' /photo/{}.jpg 1x'>",
         "<img src=DATA:image/gif;base64,AA srcset='/photo/{}.jpg, /large.jpg 2x'>",
         "<img data-src=' ' src=/photo/{}.jpg>",
+        "<img src=/wait.gif data-image=/photo/{}.jpg>",
+        "<img src=/wait.gif data-lazy-srcset='/photo/{}.jpg 1x'>",
+        "<img data-lazy=true src=/photo/{}.jpg>",
+        "<img data-bg=0.4 src=/photo/{}.jpg>",
+        "<img data-thumb=/frame.png src=/photo/{}.jpg>",
+        "<img data-srcset=auto src=/photo/{}.jpg>",
+        "<img data-src=/frame.png data-image=/photo/{}.jpg>",
         "<img data-src=about:blank src=/photo/{}.jpg>",
         "<picture><source srcset='/photo/{}.webp 2x'></picture>",
         "<image src=/photo/{}.jpg>",

@@ -13,11 +13,12 @@ from crawler.reading.reading import ReadingTask, to_extract
 from crawler.reading.text import (
     MAX_COMPARED_CHARACTERS,
     JudgedText,
+    Visible,
     is_credible,
     judge_page,
     tidy,
 )
-from crawler.reading.visible_text import Visible, read_visible
+from crawler.reading.visible_text import read_visible
 from neardup import Deduplicator, Document, Parameters, analyse
 from neardup.fingerprints.digest import text_digest
 from neardup.names import Name, unpacked

@@ -7,8 +7,9 @@ from lxml.etree import fromstring
 
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.content.content_body import build_body
-from crawler.reading.content.content_shapes import write_code, write_formulas
+from crawler.reading.content.content_shapes import write_code
 from crawler.reading.content.content_text import markdown
+from crawler.reading.content.formulas import write_formulas
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.visible_text import read_visible

@@ -9,7 +9,7 @@ from lxml.etree import fromstring
 from crawler.reading.content.blocks import cut_blocks
 from crawler.reading.content.content_body import build_body
 from crawler.reading.content.content_text import plain_text
-from crawler.reading.content.main_content import pruned
+from crawler.reading.content.main_content import pruned, read_article
 from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
 from crawler.reading.visible_text import read_visible
@@ -79,3 +79,12 @@ def test_trafilatura_is_shown_no_hidden_part() -> None:
     blocks = cut_blocks(flatten(root))
     copy = pruned(root, blocks, np.ones(len(blocks.texts), np.float32))
     assert text_of(copy) == f"{PROSE}c"
+
+
+@pytest.mark.parametrize("tag", ["time", "label", "output", "math", "legend", "q"])
+def test_trafilatura_keeps_each_word_of_a_sentence(tag: str) -> None:
+    said = f"<p>It began at <{tag}>noon</{tag}>, they said. {PROSE}</p>"
+    root = parse(f"<body><article><p>{PROSE}</p>{said}<p>{PROSE}</p></article></body>".encode())
+    blocks = cut_blocks(flatten(root))
+    article = read_article(root, blocks, np.ones(len(blocks.texts), np.float32))
+    assert "It began at noon, they said." in text_of(article)

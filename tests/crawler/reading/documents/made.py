@@ -18,12 +18,17 @@ _TO_UNICODE = b"""/CIDInit /ProcSet findresource begin 12 dict begin begincmap
 
 
 class Placed(NamedTuple):
-    """A line of text on a page, in points from the lower left corner."""
+    """A line of text on a page, in points from the lower left corner.
+
+    Attributes:
+        mark: The operator that begins its marked content; empty: it is in none.
+    """
 
     text: str
     x: float = 72
     y: float = 700
     size: float = 12
+    mark: str = ""
 
 
 def pdf(
@@ -32,13 +37,18 @@ def pdf(
     links: tuple[str, ...] = (),
     info: str = "",
     catalog: str = "",
+    forms: tuple[bytes, ...] = (),
 ) -> bytes:
-    """Return a PDF whose fonts map each code to the Unicode character of its number."""
+    """Return a PDF whose fonts map each code to the Unicode character of its number.
+
+    Each page and each of the forms knows the form that comes next as ``X``.
+    """
     objects = [b"", b"", b"", b"", b"", b""]
     kids: list[str] = []
     for lines in pages:
         shown = "\n".join(
-            f"BT /F1 {line.size} Tf 1 0 0 1 {line.x} {line.y} Tm <{_codes(line.text)}> Tj ET"
+            f"{line.mark} BT /F1 {line.size} Tf 1 0 0 1 {line.x} {line.y} Tm"
+            f" <{_codes(line.text)}> Tj ET {'EMC' * bool(line.mark)}"
             for line in lines
         )
         annotations = " ".join(
@@ -49,10 +59,14 @@ def pdf(
         objects.append(_stream(shown.encode()))
         objects.append(
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font"
-            b" << /F1 3 0 R >> >> /Contents %d 0 R /Annots [%s] >>"
-            % (len(objects), annotations.encode())
+            b" << /F1 3 0 R >> /XObject << /X %d 0 R >> >> /Contents %d 0 R /Annots [%s] >>"
+            % (7 + 2 * len(pages), len(objects), annotations.encode())
         )
         kids.append(f"{len(objects)} 0 R")
+    for form in forms:
+        entries = b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length %d" % len(form)
+        known = b"/Resources << /XObject << /X %d 0 R >> >>" % (len(objects) + 2)
+        objects.append(b"<< %s %s >> stream\n%s\nendstream" % (entries, known, form))
     objects[0] = f"<< /Type /Catalog /Pages 2 0 R {catalog} >>".encode()
     objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(kids)}] >>".encode()
     objects[2] = (

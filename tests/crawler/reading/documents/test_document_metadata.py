@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.reading.documents.document_metadata import DocumentProperties
-from crawler.reading.documents.document_text import DocumentBlock, DocumentText
+from crawler.reading.documents.document_text import DocumentBlock, DocumentProperties, DocumentText
 from crawler.reading.documents.plain import read_markdown
 from crawler.reading.metadata.metadata_record import NO_METADATA
 

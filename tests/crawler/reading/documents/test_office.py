@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from docx import Document
+from docx.enum.style import WD_STYLE_TYPE
 from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml import parse_xml as docx_xml
 from pptx import Presentation
 from pptx.oxml import parse_xml
 from pptx.util import Inches
@@ -41,6 +43,10 @@ def word() -> bytes:
         table.cell(at // 2, at % 2).text = text
     document.sections[0].footer.paragraphs[0].text = "Printed on paper"
     document.part.relate_to("http://other.test/a", RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+    return saved(document)
+
+
+def saved(document: Any) -> bytes:
     stream = BytesIO()
     document.save(stream)
     return stream.getvalue()
@@ -58,9 +64,7 @@ def slides() -> bytes:
     table.cell(0, 0).text, table.cell(0, 1).text = "Ferry", "12"
     run = slide.shapes.title.text_frame.paragraphs[0].runs[0]
     run.hyperlink.address = "http://other.test/b"
-    stream = BytesIO()
-    shown.save(stream)
-    return stream.getvalue()
+    return saved(shown)
 
 
 def test_a_word_document_is_read_with_headings_and_tables() -> None:
@@ -136,6 +140,78 @@ def test_formulas_and_symbols_are_read(host: str) -> None:
     assert read_word(written(xml)).text == "Tea is x/y^2"
 
 
+def test_cells_stand_in_their_columns() -> None:
+    document = Document()
+    table = document.add_table(2, 4)
+    for row, texts in enumerate(("abcd", "efgh")):
+        for column, text in enumerate(texts):
+            table.cell(row, column).text = text
+    table.cell(0, 0).merge(table.cell(0, 2)).text = "wide"
+    second = table.rows[1]._tr
+    second.remove(second.tc_lst[0])
+    second.get_or_add_trPr().append(docx_xml(f'<w:gridBefore {W} w:val="1"/>'))
+    assert read_word(saved(document)).text == "wide\t\t\td\n\tf\tg\th"
+
+
+def test_hidden_runs_are_left_out_by_themselves_and_by_their_style() -> None:
+    document = Document()
+    paragraph = document.add_paragraph("The ferry")
+    paragraph.add_run(" unseen").font.hidden = True
+    paragraph.add_run(" came").font.hidden = False
+    secret = document.styles.add_style("Secret", WD_STYLE_TYPE.CHARACTER)
+    secret.font.hidden = True
+    derived = document.styles.add_style("Derived", WD_STYLE_TYPE.CHARACTER)
+    derived.base_style = secret
+    paragraph.add_run(" gone", "Secret")
+    paragraph.add_run(" too", "Derived")
+    shown = paragraph.add_run(" in.", "Derived")
+    shown.font.hidden = False
+    whole = document.styles.add_style("Draft", WD_STYLE_TYPE.PARAGRAPH)
+    whole.font.hidden = True
+    document.add_paragraph("A draft.", "Draft")
+    document.add_paragraph("The end.")
+    assert read_word(saved(document)).text == "The ferry came in.\nThe end."
+
+
+def test_text_that_two_styles_hide_is_shown() -> None:
+    styles = "".join(
+        f'<w:style w:type="{kind}" w:styleId="{name}" {more}><w:rPr><w:vanish w:val="{value}"/>'
+        "</w:rPr></w:style>"
+        for kind, name, value, more in (
+            *(("character", "Gone", 1, ""), ("character", "Shown", 0, "")),
+            *(("paragraph", "Draft", 1, ""), ("table", "Grid", 1, "")),
+            ("paragraph", "Normal", 1, 'w:default="1"'),
+            ("paragraph", "Plain", 0, ""),
+        )
+    )
+
+    def run(text: str, style: str) -> str:
+        return f'<w:r><w:rPr><w:rStyle w:val="{style}"/></w:rPr><w:t>{text}</w:t></w:r>'
+
+    def paragraph(runs: str, style: str) -> str:
+        return f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr>{runs}</w:p>'
+
+    boxed = f"<w:txbxContent>{paragraph(run('box', ''), 'Plain')}</w:txbxContent>"
+    parts = (
+        paragraph(run("both", "Gone") + run("unseen", "") + run("off", "Shown"), "Draft"),
+        f"<w:p>{run('default', 'Gone')}{run('unseen', '')}</w:p>",
+        paragraph(run("unseen", "Gone") + run("plain", ""), "Plain"),
+        '<w:tbl><w:tblPr><w:tblStyle w:val="Grid"/></w:tblPr><w:tr><w:tc>'
+        f"{paragraph(run('table', 'Gone'), 'Plain')}</w:tc></w:tr></w:tbl>",
+        paragraph(f"<w:r><w:rPr><w:vanish/></w:rPr>{boxed}</w:r>", "Plain"),
+    )
+    xml = f"<w:document {W}><w:body>{''.join(parts)}</w:body></w:document>"
+    found = read_word(written(xml, styles=f"<w:styles {W}>{styles}</w:styles>"))
+    assert found.text.split("\n") == ["bothoff", "default", "plain", "table", "box"]
+
+
+def test_a_reading_stands_in_brackets_behind_its_characters() -> None:
+    xml = f"""<w:document {W}><w:p><w:r><w:t>名は</w:t></w:r><w:r><w:ruby><w:rt><w:r>
+    <w:t>かんじ</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢字</w:t></w:r></w:rubyBase></w:ruby>
+    </w:r><w:r><w:t>です</w:t></w:r></w:p></w:document>"""
+    assert read_word(written(xml)).text == "名は漢字（かんじ）です"
+
+
 def test_formulas_of_slides_are_read() -> None:
     shown = Presentation()
     slide = shown.slides.add_slide(shown.slide_layouts[1])
@@ -143,9 +219,7 @@ def test_formulas_of_slides_are_read() -> None:
     math = "http://schemas.openxmlformats.org/officeDocument/2006/math"
     formula = f'<m:oMath xmlns:m="{math}"><m:r><m:t> = 2</m:t></m:r></m:oMath>'
     slide.shapes.title.text_frame.paragraphs[0]._p.append(parse_xml(formula))
-    stream = BytesIO()
-    shown.save(stream)
-    assert read_slides(stream.getvalue()).text == "Tea = 2"
+    assert read_slides(saved(shown)).text == "Tea = 2"
 
 
 def test_a_strict_document_is_read() -> None:

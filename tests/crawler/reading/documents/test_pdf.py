@@ -141,6 +141,39 @@ def test_metadata_and_links_are_read() -> None:
     assert found.links == ["http://other.test/a", "chapter2.pdf"]
 
 
+PRINTED = "/Producer (Skia/PDF m120)"
+
+
+@pytest.mark.parametrize(
+    "mark", ["/Artifact BMC", "/Artifact <</Type/Layout>> BDC", "/Span <</ActualText ()>> BDC"]
+)
+def test_what_is_marked_on_a_printed_page_is_read_all_the_same(mark: str) -> None:
+    price = Placed("The price of it is seven crowns a day.", y=400, mark=mark)
+    found = read([*wrapped(STORY), price], info=PRINTED)
+    assert [block.text for block in found.blocks] == [STORY, price.text]
+
+
+def test_headers_and_footers_of_a_printed_page_are_left_out() -> None:
+    footer = Placed("Page one of nine", y=40, mark="/Artifact <</Type/Pagination>> BDC")
+    assert [block.text for block in read([*wrapped(STORY), footer], info=PRINTED).blocks] == [STORY]
+
+
+def test_a_printed_page_that_says_more_than_a_page_can_is_left_to_pdfium() -> None:
+    said = f"/Span <</ActualText ({'a ' * 600_000})>> BDC"
+    marked = [Placed("x", y=300 - at, mark=said) for at in range(4)]
+    found = read([*wrapped(STORY), *marked], info=PRINTED)
+    assert found.blocks[0].text == STORY
+    assert sum(len(block.text) for block in found.blocks) < 40_000
+
+
+def test_forms_within_forms_that_multiply_are_left_to_pdfium() -> None:
+    ten = "/X Do " * 10
+    first, *others = wrapped(STORY)
+    page = [first._replace(mark=f"{ten}/P BMC"), *others]
+    body = pdf([page], info=PRINTED, forms=(ten.encode(),) * 5 + (b"q Q",))
+    assert [block.text for block in read_pdf(body, 4).blocks] == [STORY]
+
+
 @pytest.mark.parametrize("title", ["untitled", "Microsoft Word - draft.doc", "paper.dvi"])
 def test_a_title_that_a_program_made_up_is_none(title: str) -> None:
     assert read(wrapped(STORY), info=f"/Title ({title})").metadata.title is None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
+from babel import Locale
+from babel.dates import format_date
 
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.dates import iso_date, named_day
@@ -132,7 +135,18 @@ def test_the_days_beside_a_heading_are_read(
 
 @pytest.mark.parametrize(
     ("language", "date"),
-    [("fr", "2024-04-03"), ("en-GB", "2024-04-03"), ("en", None), ("en-US", None), ("", None)],
+    [
+        ("fr", "2024-04-03"),
+        ("en-GB", "2024-04-03"),
+        ("sv", "2024-04-03"),
+        ("vi", "2024-04-03"),
+        ("en-US", "2024-03-04"),
+        ("en-CA", None),
+        ("en", None),
+        ("es-US", None),
+        ("hu", None),
+        ("", None),
+    ],
 )
 def test_the_language_tells_whether_the_day_or_the_month_is_first(
     language: str, date: str | None
@@ -255,6 +269,22 @@ def test_pages_of_marks_alone_take_no_time(body: str) -> None:
         "2024年3月12日",
         "2024년 3월 12일",
         "2024/3/12",
+        "12. marts 2024",
+        "ngày 12 tháng 3 năm 2024",
+        "12 martie 2024",
+        "12. ožujka 2024.",
+        "12. marec 2024",
+        "12. märts 2024",
+        "2024 m. kovo 12 d.",
+        "2024. gada 12. marts",
+        "১২ মার্চ, ২০২৪",
+        "12 Mac 2024",
+        "2024(e)ko martxoaren 12a",
+        "2024ko martxoak 12",
+        "12 d'març de 2024",
+        "令和6年3月12日",
+        "平成３６年３月１２日",
+        "民國113年3月12日",
         "12.03.2024",
         "12.3.2024 10:15",
         "03/12/2024 or so, that is 12 March 2024",
@@ -266,10 +296,66 @@ def test_the_months_of_many_languages_are_read(written: str) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ["marble 12, 2024", "1.2.3.2024", "10.11.12.2013", "32 May 2024", "2024-13-01", "12 2024"],
+    [
+        *("marble 12, 2024", "1.2.3.2024", "10.11.12.2013", "32 May 2024", "2024-13-01", "12 2024"),
+        *(
+            "2024-03",
+            "202403",
+            "2024-03-00",
+            "March 2024",
+            "Mar 24",
+            "03/2024",
+            "2024年3月",
+            "12:30 Mar 2024",
+        ),
+        # October in Croatian, November in Polish; the year may be first where no language is known.
+        *("12 listopada 2024", "24/10/17"),
+    ],
 )
 def test_what_is_no_day_is_none(written: str) -> None:
     assert iso_date(written) is None
+
+
+LANGUAGES = (
+    "af ar az be bg bn bs ca cs cy da de el en en-GB en-US es et eu fa fi fil fr gl gu he hi "
+    "hr hu hy id is it ja ka kk km kn ko lo lt lv mk ml mn mr ms my nb ne nl pa pl pt pt-BR "
+    "ro ru si sk sl sq sr sr-Latn sv sw ta te th tr uk ur uz vi zh zh-Hant"
+).split()
+FEW_LONG_ONES = {"hy", "mn"}  # "2026 թ. մարտի 4", "2026 оны гуравдугаар сарын 4"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("form", ["full", "long", "medium", "short"])
+def test_no_other_day_is_read_than_the_one_that_babel_writes(language: str, form: str) -> None:
+    locale = Locale.parse(language, sep="-")
+    days = [date(2026, month, number) for month in range(1, 13) for number in (4, 17)]
+    found = [iso_date(format_date(day, form, locale), language) for day in days]
+    assert all(one in {day.isoformat(), None} for one, day in zip(found, days, strict=True))
+    if form == "long" and language not in FEW_LONG_ONES:
+        assert found.count(None) <= 4
+
+
+@pytest.mark.parametrize(
+    ("written", "language", "day"),
+    [
+        ("12. listopada 2024.", "hr-HR", "2024-10-12"),
+        ("12 listopada 2024", "pl", "2024-11-12"),
+        ("24. 3. 12.", "ko", None),
+        ("24.03.12", "ko", "2024-03-12"),
+        ("24.03.12", "de", "2012-03-24"),
+        ("12 मई 2024", "hi", "2024-05-12"),
+        ("12 มี.ค. 2567", "th", "2024-03-12"),
+        ("4/3/2026", "no language", None),
+        ("24/03/12", "ja", "2024-03-12"),
+        # Their years are first in figures, and last in words and in older figures.
+        *(("05/03/24", language, None) for language in ("fr-CA", "sv", "en-CA")),
+        ("05.03.24", "sv", None),
+        ("令和６年3月12日", "ja", "2024-03-12"),
+        *((f"令和{year}年3月12日", "ja", None) for year in ("0", "００")),
+    ],
+)
+def test_the_language_tells_the_month(written: str, language: str, day: str | None) -> None:
+    assert iso_date(written, language) == day
 
 
 def test_the_place_of_a_day_in_a_line_is_known() -> None:
