@@ -56,7 +56,7 @@ _MAX_WINDOWS = 1 << 12  # looked at together; a line may have 30 million
 _MIN_CUT_CHARACTERS = 32  # one letter that is repeated would be cut at each place
 _ZERO_BITS = 5
 _FIRST_UNSPACED = 0x0E00  # Thai; Lao, Khmer, Han, kana and the like have higher codes
-_FACTOR = 0x9E3779B97F4A7C15
+_FACTOR = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio, odd
 _POWERS = np.cumprod(np.full(_MAX_WINDOWS + _WINDOW + 1, _FACTOR, np.uint64))[2:]
 # The factor is odd, so that it has an inverse: a sum is divided by the powers before its window.
 _DIVISORS = np.cumprod(np.full(_MAX_WINDOWS, pow(_FACTOR, -1, 1 << 64), np.uint64))

@@ -51,7 +51,7 @@ MAX_SET_BYTES = 16 << 20
 wholes. The last 8,000 texts of 250 words on a template are so hashed once each."""
 
 
-class Held(Generic[V]):
+class LruCache(Generic[V]):
     """Holds values of texts that were candidates before; the longest unused go first.
 
     Args:
@@ -103,13 +103,13 @@ class KnownShingles:
     """
 
     def __init__(self) -> None:
-        self.bitmaps = Held[Bitmap](MAX_BITMAP_BYTES, lambda one: one.words.nbytes)
-        self.parts = Held[Hashes](
+        self.bitmaps = LruCache[Bitmap](MAX_BITMAP_BYTES, lambda one: one.words.nbytes)
+        self.parts = LruCache[Hashes](
             MAX_SET_BYTES,
             lambda one: one.nbytes,
             lambda number, one: self.bitmaps.add(number, bitmap_of(one)),
         )
-        self.wholes = Held[Hashes](MAX_SET_BYTES, lambda one: one.nbytes)
+        self.wholes = LruCache[Hashes](MAX_SET_BYTES, lambda one: one.nbytes)
 
 
 class Candidates:

@@ -38,7 +38,7 @@ _PR_SET_PDEATHSIG = 1
 _MAX_DESCRIPTORS = 8
 _NUMBER_BYTES = 4
 _PATIENCE_SECS = 5.0
-"""Kill a server that has not ended so long after it was told to: it may have been stopped."""
+"""Kill a server that has not ended this many seconds after it was told to."""
 
 
 class Forked:

@@ -24,7 +24,7 @@ MARKS = 5
 """The number of marks of a name."""
 
 _MARK_BITS = 0xFFFFFFFF
-_FREE = -1
+_FREE = -1  # no id is negative
 
 Marks = NDArray[np.uint32]
 

@@ -1,19 +1,25 @@
 """The languages of documents, as these declare them, else as their texts tell."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from babel import Locale
 
 _TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
 _UNKNOWN = frozenset({"mis", "mul", "und", "zxx"})
 """Codes of ISO 639 that name no language."""
 
 _BEGINNING = 2_000
-"""Tell a language by so many characters: those after them are code more often than prose."""
+"""Tell a language by this many characters: those after them are code more often than prose."""
 _SURE = 0.95
 """Take a language of a text from this probability on; that of a few words is less."""
 
@@ -77,6 +83,16 @@ def language_tag(language: str | None) -> str | None:
         return None
     code, hyphen, rest = tag.partition("-")
     return None if code in _UNKNOWN else _short(code) + hyphen + rest
+
+
+def locale_of(language: str) -> Locale | None:
+    """Return what CLDR knows of a declared language such as ``de`` or ``pt-BR``; None: nothing."""
+    from babel import Locale, UnknownLocaleError  # noqa: PLC0415  (its data take a while to load)
+
+    try:
+        return Locale.parse(language, sep="-")
+    except (UnknownLocaleError, ValueError):  # a page may declare anything
+        return None
 
 
 @cache

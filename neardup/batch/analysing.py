@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from neardup.batch.input_files import InputOptions, InputPart
 from neardup.batch.parsing import WebPage, read_part
-from neardup.batch.sketches import sketches_of
+from neardup.batch.schemes import sketches_of
 from neardup.document import Document, analyse
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.names import Name, name_of

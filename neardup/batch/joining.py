@@ -1,4 +1,4 @@
-"""Candidates: texts that are within reach of each other, found without comparing all with all.
+"""Candidates, texts that are within reach of each other, and the pairs that their texts confirm.
 
 Each text gets a row for each table of a scheme; rows are sorted by key, and what stands under one
 key is compared by sketches. A key that many texts share, as a template makes it, must not make the
@@ -8,6 +8,10 @@ ones that are kept, and the nearest of the others. So at worst a duplicate is ke
 
 A text that has many candidates under all its keys is settled in rounds: it is compared with its
 earliest and nearest ones first, and with the others where no kept one is among these.
+
+Candidates become pairs where their texts are compared as a deduplicator does it. The candidates of
+a text are compared in one place. Each text that they name travels there once, however many of them
+name it, and is cut into shingles once there.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,11 +23,18 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
+from neardup.batch.analysing import schema_of
 from neardup.batch.near_runs import near_in_runs
-from neardup.batch.schemes import Blocks, Scheme
-from neardup.batch.sketches import WORDS, expected_unequal, max_unequal
+from neardup.batch.output_tables import PAIRS
+from neardup.batch.schemes import WORDS, Blocks, Scheme, expected_unequal, max_unequal
+from neardup.batch.spark_session import held
+from neardup.candidates import MAX_SET_BYTES, LruCache
+from neardup.features.hashing import Hashes
 from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
+from neardup.names import Name, difference, name_of
 from neardup.parameters import Parameters
+from neardup.verification import JaccardComparison, JaccardVerifier
+from neardup.whole import split_whole
 
 MAX_COMPARED = 1 << 13
 """Compare a text with this many texts of a band from each end, at .8 ns each."""
@@ -69,7 +80,7 @@ class JoinRows(NamedTuple):
     sketch1: NDArray[np.uint64]
 
 
-class Limits(NamedTuple):
+class JoinLimits(NamedTuple):
     """The limits within which two texts are candidates, and of the texts looked at under a key.
 
     Attributes:
@@ -116,19 +127,19 @@ def candidates(
     return _in_rounds(found, limits)
 
 
-def limits_of(parameters: Parameters, first_new: int) -> Limits:
+def limits_of(parameters: Parameters, first_new: int) -> JoinLimits:
     """Return the limits of a search by sketches, or by distance where that alone decides."""
     if not parameters.verify:
         radius = parameters.max_distance
         every = CANDIDATE_PERMUTATIONS
-        return Limits(radius, every, radius, first_new, MAX_IN_BLOCK, *[MAX_FOUND] * 3)
+        return JoinLimits(radius, every, radius, first_new, MAX_IN_BLOCK, *[MAX_FOUND] * 3)
     # Similar texts share many bands, so that a few of each make enough.
     most, similar = (count(parameters.min_similarity) for count in (max_unequal, expected_unequal))
     found = (MAX_FOUND, MAX_OF_MANY, NEAREST_OF_MANY)
-    return Limits(_FINGERPRINT_BITS, most, similar, first_new, MAX_COMPARED, *found)
+    return JoinLimits(_FINGERPRINT_BITS, most, similar, first_new, MAX_COMPARED, *found)
 
 
-def _in_rounds(found: DataFrame, limits: Limits) -> DataFrame:
+def _in_rounds(found: DataFrame, limits: JoinLimits) -> DataFrame:
     """Take the earliest and the nearest candidates of each text, over all its keys."""
     once = found.repartition("second").groupBy("second", "first")
     pairs = once.agg(expr("min(distance) AS distance"), expr("min(unequal) AS unequal"))
@@ -195,7 +206,7 @@ def words(column: Any) -> NDArray[np.uint64]:
 
 
 def _compared(
-    masks: NDArray[np.uint64], limits: Limits
+    masks: NDArray[np.uint64], limits: JoinLimits
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for found in _pairs(map(_rows, batches), masks, limits):
@@ -211,7 +222,7 @@ def _rows(batch: Any) -> JoinRows:
 
 
 def _pairs(
-    batches: Iterator[JoinRows], masks: NDArray[np.uint64], limits: Limits
+    batches: Iterator[JoinRows], masks: NDArray[np.uint64], limits: JoinLimits
 ) -> Iterator[tuple[NDArray[Any], ...]]:
     """Yield ids, distances and differences of pairs; a run of rows may go on in the next batch."""
     open_run: JoinRows | None = None
@@ -242,3 +253,146 @@ def _last_run(rows: JoinRows, most: int) -> JoinRows:
     # One more than are compared tells that some are left out.
     ends = (slice(start, start + most), slice(-most - 1, None))
     return JoinRows._make(np.concatenate([column[end] for end in ends]) for column in rows)
+
+
+_PAIRS_SCHEMA = schema_of(PAIRS)
+_TEXTS_OF_PLACE = 512
+"""The texts whose candidates are compared in one place, on average; a task has one in memory."""
+
+
+def verified(
+    candidates: DataFrame, texts: DataFrame, parameters: Parameters, count: int
+) -> DataFrame:
+    """Return the candidates whose similarity confirms them, with ``similarity`` and ``is_other``.
+
+    The one is null where distances decide; the other says whether the names of the two tell that
+    they are different things.
+
+    Args:
+        candidates: ``first``, ``second``, ``distance``.
+        texts: ``id``, ``text``, ``title`` of those, and of others.
+        parameters: The parameters that decide which texts are the same.
+        count: The number of candidates.
+    """
+    near = candidates.select("first", "second", "distance")
+    if not parameters.verify and not parameters.compare_names:
+        return near.selectExpr("*", "CAST(NULL AS double) AS similarity", "false AS is_other")
+    places = count // _TEXTS_OF_PLACE + 1
+    near = near.selectExpr("*", f"pmod(xxhash64(second), {places}) AS place")
+    sides = (near.selectExpr(f"{side} AS id", "place") for side in ("first", "second"))
+    wanted = next(sides).unionByName(next(sides)).repartition("id").distinct()
+    moved = texts.select("id", "text", "title").join(held(wanted, 2 * count), "id")
+    rows = moved.selectExpr("place", "id AS first", "CAST(NULL AS long) AS second", "text", "title")
+    rows = rows.unionByName(near, allowMissingColumns=True).repartition("place")
+    order = ("place", "second", "first")  # texts come first: of them the second is null
+    columns = ("place", "first", "second", "distance", "text", "title")
+    in_order = rows.select(*columns).sortWithinPartitions(*order)
+    return in_order.mapInArrow(_confirmed(parameters), PAIRS)
+
+
+def _confirmed(parameters: Parameters) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        place: int | None = None
+        texts = _Texts(parameters)
+        for batch in batches:
+            found = []
+            for row in _texts_and_pairs(batch):
+                if row.place != place:
+                    place, texts = row.place, _Texts(parameters)
+                if row.second is None:
+                    texts.add(row.first, row.text or "", row.title)
+                else:
+                    pair = texts.compared(row.first, row.second)
+                    if pair is not None:
+                        found.append((row.first, row.second, row.distance, *pair))
+            columns = zip(*found, strict=True) if found else [()] * len(_PAIRS_SCHEMA)
+            arrays = [
+                pa.array(list(values), kind)
+                for values, kind in zip(columns, _PAIRS_SCHEMA.types, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=_PAIRS_SCHEMA)
+
+    return run
+
+
+class _Row(NamedTuple):
+    """A text, where ``second`` is None, or two texts to compare."""
+
+    place: int
+    first: int
+    second: int | None
+    distance: int | None
+    text: str | None
+    title: str | None
+
+
+def _texts_and_pairs(batch: Any) -> Iterator[_Row]:
+    # Texts one by one: a batch has those of thousands.
+    short = [batch[name].to_pylist() for name in _Row._fields[:4]]
+    long = [(value.as_py() for value in batch[name]) for name in _Row._fields[4:]]
+    return map(_Row._make, zip(*short, *long, strict=True))
+
+
+class _Texts:
+    """The texts of a place, which keeps what it computed of them for their next pairs."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = parameters
+        self._verifier = JaccardVerifier(parameters.verify_shingle_size)
+        self._texts: dict[int, tuple[str, str | None]] = {}
+        self._names: dict[int, Name] = {}
+        self._sets = tuple(
+            LruCache[Hashes](MAX_SET_BYTES, lambda one: one.nbytes) for _ in range(2)
+        )
+        self._second: int | None = None
+        self._comparisons: list[JaccardComparison | None] = [None, None]
+
+    def add(self, number: int, text: str, title: str | None) -> None:
+        self._texts[number] = (text, title)
+
+    def compared(self, first: int, second: int) -> tuple[float | None, bool] | None:
+        """Return the similarity of two texts and whether their names differ; None: too different.
+
+        Where one of them stands with the whole that it was taken from, it is the least similarity
+        of both parts, as ``neardup.verification.compared_with`` has it.
+        """
+        similarity = None
+        if self._parameters.verify:
+            similarity = self._similarity(first, second)
+            if similarity < self._parameters.min_similarity:
+                return None
+        is_other = self._parameters.compare_names and bool(
+            difference(self._name(first), self._name(second))
+        )
+        return similarity, is_other
+
+    def _similarity(self, first: int, second: int) -> float:
+        if second != self._second:
+            self._second, self._comparisons = second, [None, None]
+        of_parts = self._of_side(0, first, second)
+        are_parts_only = all(part is whole for part, whole in map(self._sides, (first, second)))
+        if of_parts < self._parameters.min_similarity or are_parts_only:
+            return of_parts
+        return min(of_parts, self._of_side(1, first, second))
+
+    def _of_side(self, side: int, first: int, second: int) -> float:
+        comparison = self._comparisons[side]
+        if comparison is None:
+            comparison = self._verifier.compared_with(self._sides(second)[side])
+            self._comparisons[side] = comparison
+            self._sets[side].add(second, comparison.shingles)
+        theirs = self._sets[side].get(first)
+        if theirs is None:
+            theirs = comparison.shingles_of(self._sides(first)[side])
+            self._sets[side].add(first, theirs)
+        return comparison.with_set(theirs)
+
+    def _sides(self, number: int) -> tuple[str, str]:
+        return split_whole(self._texts[number][0])
+
+    def _name(self, number: int) -> Name:
+        name = self._names.get(number)
+        if name is None:
+            text, title = self._texts[number]
+            name = self._names[number] = name_of(split_whole(text)[0], title=title or "")
+        return name

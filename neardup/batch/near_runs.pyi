@@ -3,9 +3,9 @@
 from numpy import int64
 from numpy.typing import NDArray
 
-from neardup.batch.joining import JoinRows, Limits
+from neardup.batch.joining import JoinLimits, JoinRows
 from neardup.features.hashing import Hashes
 
 def near_in_runs(
-    rows: JoinRows, begin: int, masks: Hashes, limits: Limits, pairs: NDArray[int64]
+    rows: JoinRows, begin: int, masks: Hashes, limits: JoinLimits, pairs: NDArray[int64]
 ) -> int: ...

@@ -26,7 +26,7 @@ Text extraction of pages is the business of crawlers, and this library knows non
 """
 
 _LOOKED_AT = 1_000
-"""A field is missing where so many rows of each file lack it."""
+"""A field is missing where this many rows of each file lack it."""
 
 _MAX_NAMED = 20
 

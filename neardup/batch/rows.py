@@ -22,7 +22,7 @@ _MAX_LINE_BYTES = 1 << 28
 _PIECE_BYTES = 1 << 20
 _BUFFER_BYTES = 1 << 16
 _PACKED_BYTES = 1 << 12
-"""Unpack so many bytes at once: those of zstd may become 128 MB."""
+"""Unpack this many bytes at once: those of zstd may become 128 MB."""
 
 _MAX_WINDOW_BYTES = 1 << 31
 """The window of ``zstd --long=31``, all that zstd has: the user names these files, no server."""

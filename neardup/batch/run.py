@@ -25,13 +25,11 @@ from neardup.batch.analysing import POSITION_BITS, analysed
 from neardup.batch.components import FEW, cluster_rows, components, contracted
 from neardup.batch.corpus_task import CorpusTask, no_text
 from neardup.batch.input_files import check_count, parts_of
-from neardup.batch.joining import FIRST_ROUND, LATER_ROUND, candidates, with_distance
+from neardup.batch.joining import FIRST_ROUND, LATER_ROUND, candidates, verified, with_distance
 from neardup.batch.output_tables import KEPT_COLUMNS, OF_VERDICT, About, Earlier, Folder
 from neardup.batch.rows import DAMAGED
-from neardup.batch.schemes import scheme_of
-from neardup.batch.sketches import WORDS
+from neardup.batch.schemes import WORDS, scheme_of
 from neardup.batch.spark_session import held
-from neardup.batch.verifying import verified
 from neardup.errors import InputError
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.parameters import Parameters

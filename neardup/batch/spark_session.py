@@ -31,7 +31,7 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 _MIN_JAVA = 17
 _HELD_BYTES = 16 * 32
 _MAX_HELD_FROM = 16 << 30
-"""Of more memory no larger share is held: Spark ends a job that sends its driver more than 1 GB."""
+"""Hold no larger share of more memory: Spark ends a job that sends its driver more than 1 GB."""
 
 _MIN_MB, _MAX_MB = 1024, 16 * 1024
 _SPARK_MIN_MB = 512

@@ -139,7 +139,7 @@ def find_options(arguments: Sequence[str]) -> Namespace:
 
 
 def add_find_options(parser: ArgumentParser) -> None:
-    """Add the options of what finds near-duplicates, which ``crawl-once corpus`` has too."""
+    """Add the options for finding near-duplicates, which ``crawl-once corpus`` has too."""
     parser.add_argument("file", metavar="INPUT", help="what to read; - is standard input")
     parser.add_argument("folder", metavar="OUT", nargs="?", help="a folder for tables")
     parser.add_argument("--all", action="store_true", help="also texts that nothing repeats")
@@ -259,6 +259,6 @@ def add_parameters(parser: ArgumentParser, *, with_distance: bool) -> None:
     parser.add_argument(
         "--features",
         metavar="UNIT-N-WEIGHT",
-        help="what fingerprints are made of: word or character, so many in a row, set, count or "
+        help="what fingerprints are made of: word or character, how many in a row, set, count or "
         f"log_count ({confirmed}; {alone.fingerprint_features} with --no-verify)",
     )

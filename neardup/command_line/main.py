@@ -43,11 +43,12 @@ from neardup.errors import BadInputError, DocumentError, FingerprintError, Input
 from neardup.evaluation.metrics import (
     Scores,
     Similar,
+    SweepRow,
     count_errors,
     labelled_pairs,
     read_similar,
+    sweep,
 )
-from neardup.evaluation.parameter_sweep import SweepRow, sweep
 from neardup.fingerprints.simhash import hamming, simhash
 from neardup.names import difference, name_of
 from neardup.parameters import Parameters

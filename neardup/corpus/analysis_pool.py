@@ -23,7 +23,7 @@ from neardup.forking import Forked, ForkServer
 from neardup.parameters import Parameters
 
 _MAX_AHEAD_BYTES = 1 << 29
-"""A process waits once it has written so many bytes of a part that were not yet judged.
+"""A process waits once it has written this many bytes of a part that were not yet judged.
 
 None begins another part while all of them together have written as many for each of them.
 """
@@ -191,7 +191,7 @@ def _prepared() -> Callable[[int], int]:
 
 
 def _work(descriptor: int) -> int:
-    """Analyse parts until nobody asks any more."""
+    """Analyse parts until none is asked for any more."""
     with Connection(descriptor) as pipe, suppress(EOFError, ConnectionError):
         while True:
             request = pipe.recv()

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from neardup.batch.analysing import schema_of
 from neardup.batch.output_tables import KEPT_COLUMNS, OF_PAGE, PAIRS
-from neardup.batch.schemes import Bands
-from neardup.batch.sketches import WORDS
+from neardup.batch.schemes import WORDS, Bands
 from neardup.cascade import decide
 from neardup.corpus.spooled_documents import NONE, DigestTable, SpooledDocuments
 from neardup.document import Document
@@ -46,7 +45,7 @@ _PAIRS = schema_of(PAIRS)
 
 _OF_DOCUMENT = ("words", "digest", "fingerprint", "text", "packed_name", "signature")
 _EMPTY, _NEW = Verdict(TOO_SHORT), Verdict(NEW)
-_END_ID = (1 << 63) - 1
+_END_ID = (1 << 63) - 1  # larger than the number of any text
 
 
 class _Judged(NamedTuple):

@@ -37,7 +37,7 @@ LEFT_OUT = pa.schema([("source", pa.string()), ("left_out", pa.string()), ("coun
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Checkpoint:
     """The state of a run behind its last whole file of each table.
 
     Attributes:
@@ -100,10 +100,10 @@ class RunFolder:
         self._writer = ThreadPoolExecutor(1)
         self._written: Future[None] | None = None
 
-    def read_progress(self) -> Progress | None:
+    def read_progress(self) -> Checkpoint | None:
         """Return how far an interrupted run came; None: there is none to go on with."""
         try:
-            found = Progress(**json.loads((self.path / _PROGRESS).read_text()))
+            found = Checkpoint(**json.loads((self.path / _PROGRESS).read_text()))
             return replace(found, languages=tuple(found.languages))
         except (FileNotFoundError, ValueError, TypeError):
             return None
@@ -121,7 +121,7 @@ class RunFolder:
         for name in TABLES:
             shutil.rmtree(self.path / name, ignore_errors=True)
 
-    def write(self, tables: dict[str, Any], progress: Progress) -> None:
+    def write(self, tables: dict[str, Any], progress: Checkpoint) -> None:
         """Write a file of each table in another thread, and then that they count.
 
         The files of the call before are whole when it returns.
@@ -135,7 +135,7 @@ class RunFolder:
             self._written.result()
             self._written = None
 
-    def _write(self, tables: dict[str, Any], progress: Progress) -> None:
+    def _write(self, tables: dict[str, Any], progress: Checkpoint) -> None:
         for name, table in tables.items():
             self.write_table(name, progress.files - 1, table)
         write_durably(self.path / _PROGRESS, [json.dumps(asdict(progress)).encode()])

@@ -25,7 +25,7 @@ from neardup.corpus.analysis_pool import Analysed, Analysis, AnalysisPool, defau
 from neardup.corpus.batch_judge import BatchJudge
 from neardup.corpus.corpus_tables import (
     LEFT_OUT,
-    Progress,
+    Checkpoint,
     RunFolder,
     earlier_runs,
     hold_run,
@@ -99,7 +99,7 @@ class SingleRun:
         check_count(self._earlier.end_file + len(task.files))
         self._progress = self._begun()
         # What is not written, each step with the state behind it: whole wherever Ctrl-C falls.
-        self._pending: list[tuple[dict[str, Any], Progress]] = []
+        self._pending: list[tuple[dict[str, Any], Checkpoint]] = []
         self._pending_bytes = 0
         self._written_at = time.monotonic()
 
@@ -114,7 +114,7 @@ class SingleRun:
         return self._state.counts.get("documents", 0)
 
     @property
-    def _state(self) -> Progress:
+    def _state(self) -> Checkpoint:
         """The state behind all that was judged, but for the number of files."""
         return self._pending[-1][1] if self._pending else self._progress
 
@@ -158,7 +158,7 @@ class SingleRun:
         """The folder of an interrupted run, for messages."""
         return f"{self._folder.path} (interrupted; to begin anew remove it)"
 
-    def _begun(self) -> Progress:
+    def _begun(self) -> Checkpoint:
         """Return where an interrupted run of the same task ended, or the beginning of a new one.
 
         Raises:
@@ -179,7 +179,7 @@ class SingleRun:
         self.has_discarded = found is not None and found.task != digest
         if found is None or found.task != digest:
             self._folder.clear()
-            return Progress(digest, uuid.uuid4().hex, **task.reading._asdict())
+            return Checkpoint(digest, uuid.uuid4().hex, **task.reading._asdict())
         self._folder.discard_from(found.files)
         return found
 

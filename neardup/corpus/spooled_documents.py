@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.document import Document
-from neardup.evaluation.column import Column
 from neardup.files.durable import open_itself
 from neardup.fingerprints.digest import DIGEST_BYTES
-from neardup.indexes.arrays import Ids
+from neardup.indexes.arrays import Column, Ids
 from neardup.kept_facts import StoredFacts
 
 _HELD_NAMES = 1 << 12
@@ -181,7 +180,7 @@ NONE = -1
 
 _Words = NDArray[np.uint64]
 
-_RUNS_PER_SIZE = 4
+_RUNS_PER_SIZE = 4  # O(log n) runs, each longer than the next
 
 
 class DigestTable:

@@ -54,21 +54,17 @@ class Near(NamedTuple):
 
     Attributes:
         members: The places by what they share.
-        lists: The texts within 8 bits of each place.
-        candidates: The texts that share a band of their signatures with each place.
-        fingerprints: uint64, (classes,).
-        list_rests: float64, (pairs of ``lists``,): what the texts of a pair share outside
-            boilerplate (``neardup.boilerplate.RestComparison.shared_with``); empty: not known.
-        candidate_rests: float64, (pairs of ``candidates``,): likewise.
+        lists: The texts within 8 bits of each place, and its candidates.
+        fingerprints: uint64, (places,).
+        rests: float64, (pairs of ``lists``,): what the texts of a pair share outside boilerplate
+            (``neardup.boilerplate.RestComparison.shared_with``); empty: not known.
         containers: The texts that each place is a part of.
     """
 
     members: Members
     lists: Lists
-    candidates: Lists
     fingerprints: NDArray[np.uint64]
-    list_rests: NDArray[np.float64] = np.zeros(0)
-    candidate_rests: NDArray[np.float64] = np.zeros(0)
+    rests: NDArray[np.float64] = np.zeros(0)
     containers: Containers = NO_CONTAINERS
 
 
@@ -111,7 +107,7 @@ class Verdicts(NamedTuple):
         distance: int16, (places,): in bits, to the original or to what the place resembles; 0 for
             equal ones; -1: none.
         similarity: float32, (places,): likewise; 1 for equal ones; NaN: none, or not known.
-        layer: uint8, (places,): a place in ``layers.LAYERS``.
+        layer: uint8, (places,): a place in ``near_arrays.LAYERS``.
         resembles: int64, (places,): the kept place of another name or content that this one is
             nearly equal to, where the layer is ``SAME_TEMPLATE``; -1: none.
     """
@@ -124,22 +120,15 @@ class Verdicts(NamedTuple):
     resembles: NDArray[np.int64]
 
 
-def judge_all(columns: Columns, near: Near, bounds: Bounds) -> tuple[Verdicts, int]:
+def judge_all(columns: Columns, near: Near, bounds: Bounds) -> Verdicts:
     """Judge all places in order, each as a ``Deduplicator`` that judged those before it.
 
-    Where more than 1,000 texts are near to one, some of these are looked at alone.
-
-    Returns:
-        The verdicts, and the number of places whose verdict lacks a comparison, since a text is not
-        stored: their own, so that there is no fingerprint, or that of a kept place near them.
+    Where more than 1,000 texts are near to one, some of these are looked at alone. A verdict on
+    texts that are not stored rests on what an earlier verdict says of them.
 
     Complexity: O(places + pairs).
     """
     kinds = (np.bool_, np.int64, np.int16, np.float32, np.uint8, np.int64)
     verdicts = Verdicts._make(np.empty(len(columns.texts), kind) for kind in kinds)
-    not_compared = kernels.judge(columns, near, bounds, verdicts)
-    if bounds.max_distance >= 0:
-        is_alone = columns.is_main & (columns.words >= bounds.min_words) & (columns.texts >= 0)
-        is_alone &= (near.members.classes < 0) & verdicts.kept
-        not_compared += int(np.count_nonzero(is_alone))
-    return verdicts, not_compared
+    kernels.judge(columns, near, bounds, verdicts)
+    return verdicts

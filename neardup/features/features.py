@@ -17,7 +17,7 @@ UNITS = ("word", "character")
 WEIGHTS = ("set", "count", "log_count", "tf_idf")
 _WRITTEN_WEIGHTS = tuple(weight for weight in WEIGHTS if weight != "tf_idf")
 
-_LARGEST = 1e300
+_LARGEST = 1e300  # the sum of all weights has to be finite too
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ Hashes = NDArray[np.uint64]
 FIRST = np.uint64(0xFF51AFD7ED558CCD)
 SECOND = np.uint64(0xC4CEB9FE1A85EC53)
 HALF = np.uint64(33)
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, odd
 
 
 def mix(hashes: Hashes) -> Hashes:

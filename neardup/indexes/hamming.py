@@ -61,7 +61,7 @@ class HammingIndex(Closing):
         IndexLockedError: The directory is open already.
         IndexFileError: A file in it is damaged, foreign, missing or of another version.
 
-    Files: see :class:`~neardup.indexes.files.index_directory.IndexDirectory` and docs/formats.md.
+    Files: see :class:`~neardup.indexes.index_directory.IndexDirectory` and docs/formats.md.
 
     Complexity: opening reads every byte once: 2 ms a million entries from the page cache.
 
@@ -252,7 +252,7 @@ class HammingIndex(Closing):
             ParameterError: The limit is below 1.
             ClosedError: The index is closed.
 
-        Memory: 17 bytes a match for the answer, as many while it is put together, and 8 bytes a
+        Memory: 17 bytes a match for the answer, 16 to 32 while it is put together, and 8 bytes a
         query; matches may be as many as queries times entries, which a ``limit`` prevents.
         """
         values = checked_fingerprints(fingerprints)

@@ -9,11 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.indexes.arrays import Fingerprints, Rows
-from neardup.indexes.columns import (
+from neardup.indexes.index_directory import Batch, Content, IndexDirectory
+from neardup.indexes.search import EntryBuffer, Search
+from neardup.indexes.segment import (
     BLOCK_BITS,
     BLOCKS,
     MAX_ENTRIES,
     SPARE_ROWS,
+    Segment,
     Shape,
     Table,
     Tables,
@@ -21,9 +24,6 @@ from neardup.indexes.columns import (
     joined_rows,
     no_rows,
 )
-from neardup.indexes.files.index_directory import Batch, Content, IndexDirectory
-from neardup.indexes.search import EntryBuffer, Search
-from neardup.indexes.segment import Segment
 
 ROTATED_AT_ONCE = 1 << 15
 """The number of fingerprints that stay in the processor's cache while they are rotated."""

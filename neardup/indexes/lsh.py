@@ -3,7 +3,6 @@
 import operator
 import os
 from bisect import bisect_right
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, SupportsIndex
 
@@ -23,13 +22,19 @@ from neardup.indexes.arrays import (
     checked_signature,
     checked_signatures,
 )
-from neardup.indexes.lsh_file import Asked, Header, SignatureDirectory
-from neardup.indexes.lsh_rows import StoredRows
-from neardup.indexes.lsh_tables import ROOM, UNLIMITED, LshTables
+from neardup.indexes.lsh_file import Asked, SignatureDirectory
+from neardup.indexes.lsh_tables import MAX_ROWS, LshTables
 
 MIN_RECALL = 0.95
+
 FRESH = 8192
 """The number of documents that may wait for a flush; then the next ``add`` flushes by itself."""
+
+BATCH_ROWS = 1 << 16
+"""The largest number of rows in a batch: 10 MB with 128 permutations in 18 bands."""
+
+UNLIMITED = 1 << 30
+"""The limit that stands for none: no index has this many entries."""
 
 
 class Candidate(NamedTuple):
@@ -45,6 +50,10 @@ class Candidate(NamedTuple):
 
     id: int
     similarity: float
+
+
+_candidate = tuple.__new__
+"""Makes a candidate in a third of the time that the class takes."""
 
 
 class LshCandidates(NamedTuple):
@@ -71,7 +80,7 @@ class LshIndex(Closing):
 
     An entry is an id with a signature; four bits of each value and 32 bits of each band are kept.
     An entry that is added twice is stored and found twice. Entries are removed by :meth:`retain`
-    alone. An index holds up to 2**28 entries and serves one thread at a time.
+    alone. An index holds fewer than 2**28 entries and serves one thread at a time.
 
     Args:
         min_similarity: Jaccard similarity from which texts are wanted, above 0, up to 1; None: that
@@ -107,11 +116,22 @@ class LshIndex(Closing):
         shingle_size: int = JACCARD_SIZE,
     ) -> None:
         asked = Asked(min_similarity, permutations, min_recall, shape, shingle_size)
-        self._directory: SignatureDirectory | None = None
-        if path is None:
-            self._begin(asked.header(), keep_fresh=False)
-        else:
-            self._directory = SignatureDirectory(Path(path), asked, self._begin)
+        self._directory = None if path is None else SignatureDirectory(Path(path), asked)
+        header = asked.header() if self._directory is None else self._directory.header
+        self.permutations, self.shape = header.permutations, header.shape
+        self.min_similarity = header.min_similarity
+        self._similarities = [
+            max(0.0, 1.0 - unequal * 16 / 15 / self.permutations)
+            for unequal in range(self.permutations + 1)
+        ]
+        self._tables = LshTables(self.permutations, *self.shape)
+        if self._directory is not None:
+            try:
+                self._directory.restore(self._tables)
+            except BaseException:
+                self._directory.close()
+                raise
+        self._flushed = len(self._tables)
 
     def __len__(self) -> int:
         return len(self._tables)
@@ -130,7 +150,7 @@ class LshIndex(Closing):
     def size_bytes(self) -> int:
         """Bytes of memory set aside: those that nothing was written to yet take none.
 
-        About 310 a document for 128 permutations in 18 bands, and at least 0.2 MB.
+        About 290 a document for 128 permutations in 18 bands.
         """
         return self._tables.size_bytes
 
@@ -155,19 +175,17 @@ class LshIndex(Closing):
             ClosedError: The index is closed.
             OSError: 8,192 entries wait for a flush that failed; nothing was added.
 
-        Complexity: O(permutations + bands), also where a band is shared by all; with a path, one
-            call in 8,192 without a flush waits for the disk.
+        Complexity: O(permutations + bands) amortised: one call divides the texts of a bucket, which
+            are all where a band is shared by all. With a path, one call in 8,192 without a flush
+            waits for the disk.
         """
         number = checked_id(id)
+        if self._directory is not None:
+            self._flush_if_due()
         try:
-            stored = self._tables.add(signature, number)
+            self._tables.add(signature, number)
         except (TypeError, ValueError):  # it is no array of uint32 in one piece
-            stored = -1
-        if stored < 1:
-            value = checked_signature(signature, self.permutations)
-            self._check_open()
-            self._make_room()
-            self._tables.extend(value[np.newaxis], np.array([number]))
+            self._tables.add(checked_signature(signature, self.permutations), number)
 
     def add_many(self, signatures: Signatures, ids: npt.ArrayLike) -> None:
         """Hold many entries, all or none.
@@ -188,14 +206,13 @@ class LshIndex(Closing):
         if len(values) != len(numbers):
             counts = f"{len(values)} signatures and {len(numbers)} ids"
             raise ParameterError(f"one id for each signature expected, got {counts}")
-        self._check_open()
-        self._make_room()
-        self._tables.extend(values, np.ascontiguousarray(numbers))
+        self._flush_if_due()
+        self._tables.add_many(values, np.ascontiguousarray(numbers))
 
     def has_room(self, count: int) -> bool:
-        """Whether ``count`` more entries fit for certain; a closed index raises ClosedError."""
+        """Whether ``count`` more entries fit; a closed index raises ClosedError."""
         self._check_open()
-        return self._tables.has_room(max(count, ROOM))
+        return len(self._tables) + count <= MAX_ROWS
 
     def query(
         self,
@@ -222,22 +239,13 @@ class LshIndex(Closing):
         Complexity: O(permutations + bands + candidates * (permutations / 16 + log(candidates))),
         with a limit O(permutations + bands * limit).
         """
-        tables, similarities = self._tables, self._similarities
-        if limit is None and min_similarity is None:
-            try:
-                count = tables.search(signature, 1)
-            except (TypeError, ValueError):  # it is no array of uint32 in one piece
-                count = -1
-            if not count:
-                return []
-            if count == 1:  # with the above the usual answers, in a third of the time
-                similarity = similarities[tables.unequal[0]]
-                return [tuple.__new__(Candidate, (tables.ids[0], similarity))]
-        value = checked_signature(signature, self.permutations)
-        bounds = self._bounds(min_similarity, limit)
-        _, ids, unequal = tables.find_many(value[np.newaxis], *bounds)
-        pairs = zip(ids.tolist(), unequal.tolist(), strict=True)
-        return [Candidate(number, similarities[values]) for number, values in pairs]
+        tables, bounds = self._tables, self._bounds(min_similarity, limit)
+        try:
+            found = tables.find(signature, *bounds)
+        except (TypeError, ValueError):  # it is no array of uint32 in one piece
+            found = tables.find(checked_signature(signature, self.permutations), *bounds)
+        similarities = self._similarities
+        return [_candidate(Candidate, (number, similarities[unequal])) for number, unequal in found]
 
     def query_ids(
         self, signature: Signatures, *, min_similarity: float, limit: int | None = None
@@ -250,7 +258,7 @@ class LshIndex(Closing):
         Raises and complexity: as for :meth:`query`.
         """
         value = checked_signature(signature, self.permutations)
-        return self._tables.find(value, *self._bounds(min_similarity, limit))
+        return self._tables.find_many(value[np.newaxis], *self._bounds(min_similarity, limit))[1]
 
     def query_many(
         self,
@@ -290,7 +298,7 @@ class LshIndex(Closing):
             ClosedError: The index is closed.
         """
         self._check_open()
-        return self._tables.stored_ids()
+        return self._tables.stored_rows(0, len(self)).ids
 
     def retain(self, ids: npt.ArrayLike) -> None:
         """Let go of all entries but those of some ids.
@@ -299,17 +307,22 @@ class LshIndex(Closing):
             ids: Integers of 0..2**63-1.
 
         Raises:
-            ParameterError: The index is in memory, which does not hold the keys of bands.
             ClosedError: The index is closed.
             OSError: The disk is full, or the like. The index is then to be opened again.
 
-        Complexity: O(n), and memory for the entries that are left.
+        Complexity: O(n), and memory for the entries that are left. Until the last of them is
+        written, the file holds some of them.
         """
         numbers = checked_ids(ids)
         self.flush()
-        if self._directory is None:
-            raise ParameterError("retain needs an index with a path")
-        self._directory.retain(numbers, self._begin)
+        stored, keys, sketches = self._tables.stored_rows(0, len(self))
+        is_kept = np.isin(stored, numbers)
+        if self._directory is not None:
+            self._directory.clear()
+        self._tables = LshTables(self.permutations, *self.shape)
+        self._tables.restore(stored[is_kept], keys[is_kept], sketches[is_kept])
+        self._flushed = 0
+        self.flush()
 
     def flush(self) -> None:
         """Make all entries durable: afterwards they survive a crash of process or machine.
@@ -319,10 +332,10 @@ class LshIndex(Closing):
             ClosedError: The index is closed.
         """
         self._check_open()
-        while self._directory is not None and self._tables.fresh_from < len(self._tables):
-            rows = self._tables.fresh()
-            self._directory.append(rows)
-            self._tables.forget_fresh(len(rows.ids))
+        while self._directory is not None and self._flushed < len(self):
+            end = min(len(self), self._flushed + BATCH_ROWS)
+            self._directory.append(self._tables.stored_rows(self._flushed, end))
+            self._flushed = end
 
     def close(self) -> None:
         """Flush, and let go of the directory and of all memory; a second call does nothing."""
@@ -343,31 +356,19 @@ class LshIndex(Closing):
         if self._directory is not None:
             self._directory.close()
 
-    def _begin(self, header: Header, *, keep_fresh: bool = True) -> Callable[[StoredRows], None]:
-        """Begin without rows, and return what restores them."""
-        self.permutations, self.shape = header.permutations, header.shape
-        self.min_similarity = header.min_similarity
-        self._tables = LshTables(self.permutations, self.shape, keep_fresh=keep_fresh)
-        self._similarities = [
-            max(0.0, 1.0 - unequal * 16 / 15 / self.permutations)
-            for unequal in range(self.permutations + 1)
-        ]
-        return self._tables.restore
-
-    def _make_room(self) -> None:
-        """Have room for one more entry; what waits for a flush too long goes first."""
-        if self._directory is not None and len(self) - self._tables.fresh_from >= FRESH:
+    def _flush_if_due(self) -> None:
+        """Flush what waits for it too long."""
+        if self._directory is not None and len(self._tables) - self._flushed >= FRESH:
             self.flush()
-        self._tables.provide()
 
     def _bounds(self, min_similarity: float | None, limit: int | None) -> tuple[int, int]:
         """Return the largest number of candidates, and of values in which they may differ."""
-        least = 0.0 if min_similarity is None else min_similarity
-        if not 0 <= least <= 1:
-            raise ParameterError(f"min_similarity must be 0..1, got {min_similarity!r}")
-        self._check_open()
-        most = bisect_right(self._similarities, -least, key=operator.neg) - 1
-        return checked_limit(limit, UNLIMITED), most
+        most = self.permutations
+        if min_similarity is not None:
+            if not 0 <= min_similarity <= 1:
+                raise ParameterError(f"min_similarity must be 0..1, got {min_similarity!r}")
+            most = bisect_right(self._similarities, -min_similarity, key=operator.neg) - 1
+        return UNLIMITED if limit is None else checked_limit(limit, UNLIMITED), most
 
     def _check_open(self) -> None:
         if self._tables.closed:

@@ -2,20 +2,18 @@
 
 import mmap
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.checks import MAX_VALUES, checked_shingle_size, checked_whole
 from neardup.errors import ParameterError
-from neardup.files.batches import AppendingFile, BatchFormat, Promise
+from neardup.files.batches import AppendingFile, BatchFormat, StoredBatch
 from neardup.files.durable import TEMPORARY_SUFFIX, lock_directory, origin_of, write_durably
 from neardup.files.sealed import CHECKSUM, FileKind, digest_of, sealed, unusable
+from neardup.indexes.arrays import StoredRows
 from neardup.indexes.banding import MAX_BANDS, Banding, banding, check_wanted
-from neardup.indexes.lsh_rows import StoredRows, words_of
 from neardup.indexes.lsh_tables import LshTables
 
 FILE_NAME = "documents.lsh"
@@ -43,9 +41,14 @@ class Header(NamedTuple):
     probe: int = 0
 
     @property
+    def words(self) -> int:
+        """The 64-bit words of a sketch, which has four bits of each value."""
+        return -(-self.permutations // 16)
+
+    @property
     def batches(self) -> BatchFormat:
         """The format of the batches behind this header."""
-        entry_bytes = 8 + 8 * words_of(self.permutations) + 4 * self.shape.bands
+        entry_bytes = 8 + 8 * self.words + 4 * self.shape.bands
         return BatchFormat("document", _KIND.header_bytes, entry_bytes)
 
     def empty_file(self) -> bytes:
@@ -54,16 +57,16 @@ class Header(NamedTuple):
         header = sealed(_HEADER.pack(_KIND.magic, _KIND.version, *numbers))
         return header + self.batches.empty.to_bytes()
 
-    def rows(self, payload: memoryview, count: int) -> StoredRows:
-        """Return the rows of a batch."""
-        words = words_of(self.permutations)
+    def rows(self, batch: StoredBatch) -> StoredRows:
+        """Return copies of the rows of a batch."""
+        payload, count = batch.payload, batch.added
         ids = np.frombuffer(payload, "<i8", count)
-        sketches = np.frombuffer(payload, "<u8", count * words, 8 * count)
-        keys = np.frombuffer(payload, "<u4", count * self.shape.bands, 8 * count * (1 + words))
+        sketches = np.frombuffer(payload, "<u8", count * self.words, 8 * count)
+        keys = np.frombuffer(payload, "<u4", count * self.shape.bands, 8 * count * (1 + self.words))
         return StoredRows(
-            ids.astype(np.int64, copy=False),
-            keys.astype(np.uint32, copy=False).reshape(count, self.shape.bands),
-            sketches.astype(np.uint64, copy=False).reshape(count, words),
+            ids.astype(np.int64),
+            keys.astype(np.uint32).reshape(count, self.shape.bands),
+            sketches.astype(np.uint64).reshape(count, self.words),
         )
 
 
@@ -131,7 +134,9 @@ class SignatureDirectory:
     Args:
         path: The directory, made where it is absent.
         asked: What the index is opened with.
-        begin: Called with the header; returns what takes the stored documents, batch by batch.
+
+    Attributes:
+        header: The header of the file.
 
     Raises:
         ParameterError: The file holds documents of other signatures.
@@ -139,30 +144,32 @@ class SignatureDirectory:
         IndexFileError: It holds other files, or the file is damaged, foreign or of another version.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        asked: Asked,
-        begin: Callable[[Header], Callable[[StoredRows], None]],
-    ) -> None:
-        file = path / FILE_NAME
-        if not file.exists():
+    def __init__(self, path: Path, asked: Asked) -> None:
+        self._path = path / FILE_NAME
+        if not self._path.exists():
             asked.header()  # refuses bad numbers before a directory is made
         self._lock = lock_directory(path, "an LshIndex", _is_ours)
         try:
             for half in filter(_is_ours, (found.name for found in path.iterdir())):
                 if half.endswith(TEMPORARY_SUFFIX):
                     (path / half).unlink()
-            if file.exists():
-                header = _checked(path, read_header(file), asked)
+            if self._path.exists():
+                self.header = _checked(path, read_header(self._path), asked)
             else:
-                header = _probed(asked.header())
-                write_durably(file, [header.empty_file()])
-            self._path = file
-            self._file = _opened(file, header, begin(header))
+                self.header = _probed(asked.header())
+                write_durably(self._path, [self.header.empty_file()])
+            self._stored = _stored_batches(self._path, self.header)
+            whole = self._stored[-1].whole if self._stored else self.header.batches.empty
+            self._file = AppendingFile(self._path, _KIND.header_bytes, whole)
         except BaseException:
             self._lock.release()
             raise
+
+    def restore(self, tables: LshTables) -> None:
+        """Add the documents that the file held when it was opened."""
+        for batch in self._stored:
+            tables.restore(*self.header.rows(batch))
+        self._stored = []
 
     def append(self, rows: StoredRows) -> None:
         """Make documents durable, in the order in which they came.
@@ -179,23 +186,11 @@ class SignatureDirectory:
         )
         self._file.append(0, len(rows.ids), payload)
 
-    def retain(
-        self, ids: npt.NDArray[np.int64], begin: Callable[[Header], Callable[[StoredRows], None]]
-    ) -> None:
-        """Write the file again with the documents of some ids alone, and go on with it.
-
-        Until the last of them is written, the file holds some of them.
-        """
-        header = read_header(self._path)
-        kept = [_rows_of(rows, ids) for rows in _stored_rows(self._path, header)[0]]
+    def clear(self) -> None:
+        """Let go of all documents."""
         self._file.close()
-        write_durably(self._path, [header.empty_file()])
-        restore = begin(header)
-        self._file = _opened(self._path, header, restore)
-        for rows in kept:
-            if len(rows.ids):
-                restore(rows)
-                self.append(rows)
+        write_durably(self._path, [self.header.empty_file()])
+        self._file = AppendingFile(self._path, _KIND.header_bytes, self.header.batches.empty)
 
     def close(self) -> None:
         """Let go of the file and the lock."""
@@ -207,29 +202,11 @@ def _is_ours(name: str) -> bool:
     return origin_of(name) == FILE_NAME
 
 
-def _opened(path: Path, header: Header, restore: Callable[[StoredRows], None]) -> AppendingFile:
-    """Restore all documents that were promised, and return the file to go on with."""
-    batches, whole = _stored_rows(path, header)
-    for rows in batches:
-        restore(rows)
-    return AppendingFile(path, _KIND.header_bytes, whole)
-
-
-def _stored_rows(path: Path, header: Header) -> tuple[list[StoredRows], Promise]:
-    """Return all rows that were promised, batch by batch, and where the last batch ends."""
+def _stored_batches(path: Path, header: Header) -> list[StoredBatch]:
+    """Return the batches that were promised, mapped into memory."""
     with path.open("rb") as file:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    found, whole = [], header.batches.empty
-    for batch in header.batches.batches(path, data):
-        found.append(header.rows(batch.payload, batch.added))
-        whole = batch.whole
-    return found, whole
-
-
-def _rows_of(rows: StoredRows, ids: npt.NDArray[np.int64]) -> StoredRows:
-    """Return copies of the rows of some ids."""
-    wanted = np.isin(rows.ids, ids)
-    return StoredRows(rows.ids[wanted], rows.keys[wanted], rows.sketches[wanted])
+    return list(header.batches.batches(path, data))
 
 
 def remove_files(folder: Path) -> None:
@@ -264,9 +241,9 @@ def _checked(path: Path, stored: Header, asked: Asked) -> Header:
 def _probed(header: Header) -> Header:
     """Return the header with a checksum of keys and sketch of one signature as made now."""
     values = np.arange(header.permutations, dtype=np.uint32) * np.uint32(0x9E3779B1)
-    tables = LshTables(header.permutations, header.shape, keep_fresh=True)
-    tables.extend(values[np.newaxis], np.zeros(1, np.int64))
-    _, keys, sketches = tables.fresh()
+    tables = LshTables(header.permutations, *header.shape)
+    tables.add(values, 0)
+    _, keys, sketches = tables.stored_rows(0, 1)
     parts = (keys.astype("<u4").tobytes(), sketches.astype("<u8").tobytes())
     return header._replace(probe=digest_of(*parts))
 

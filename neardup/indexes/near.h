@@ -18,6 +18,7 @@
 #ifndef NEARDUP_NEAR
 #define NEARDUP_NEAR
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "neardup/kernels.h"
@@ -65,10 +66,16 @@ struct segment {
     struct table tables[BLOCKS];
 };
 
+/* A stored entry near a query. */
+struct match {
+    int64_t id;
+    int64_t distance;
+};
+
 /*
- * Where to search, and where to put the matches. radius: at most 15, since blocks share 16 at most.
- * limit: the largest number of matches of a query, 0: all. capacity: the number of matches for
- * which there is room.
+ * Where to search, and the matches. radius: at most 15, since blocks share 16 at most. limit: the
+ * largest number of matches of a query, 0: all. room: the number of matches for which there is
+ * memory. lacks_memory: whether there was none for more.
  */
 struct search {
     int64_t radius;
@@ -76,16 +83,16 @@ struct search {
     int64_t newest;
     const uint64_t *newest_fingerprints;
     const int64_t *newest_ids;
-    int64_t capacity;
-    int64_t *ids;
-    uint8_t *distances;
+    int64_t room;
+    struct match *matches;
+    int64_t lacks_memory;
     int64_t segments;
     const struct segment **segment;
 };
 
 /* A fingerprint that is asked for, and the shares of its blocks in the segment searched. */
 struct query {
-    const struct search *search;
+    struct search *search;
     uint64_t value;
     int64_t shares[BLOCKS];
 };
@@ -169,19 +176,33 @@ PART int any_is_near(const uint64_t *values, uint64_t wanted, int radius)
     return any;
 }
 
-/* Put out a match, where there is room. */
-PART int64_t put_out(const struct search *to, int64_t id, int distance, int64_t count)
+/* Have memory for twice as many matches; return whether there is. */
+static int double_room(struct search *to)
 {
-    if (count < to->capacity) {
-        to->ids[count] = id;
-        to->distances[count] = (uint8_t)distance;
+    size_t size = 2 * (size_t)to->room * sizeof(struct match);
+    struct match *matches = (struct match *)realloc(to->matches, size);
+    if (!matches) {
+        to->lacks_memory = 1;
+        return 0;
     }
+    to->matches = matches;
+    to->room *= 2;
+    return 1;
+}
+
+/* Put out a match. */
+PART int64_t put_out(struct search *to, int64_t id, int distance, int64_t count)
+{
+    if (count == to->room && !double_room(to))
+        return count;
+    to->matches[count].id = id;
+    to->matches[count].distance = distance;
     return count + 1;
 }
 
 /* Put out the ids of a row of table 0 and return how many matches there are by now. */
 PART int64_t emit(
-    const struct search *to, const struct segment *in, int64_t row, int distance, int64_t count)
+    struct search *to, const struct segment *in, int64_t row, int distance, int64_t count)
 {
     int64_t first = in->runs ? in->runs[row] : row;
     int64_t last = in->runs ? in->runs[row + 1] : row + 1;
@@ -345,7 +366,7 @@ PART int64_t search_segment(
 }
 
 /* Compare the newest entries, one and all. */
-PART int64_t compare_newest(const struct search *in, uint64_t value, int64_t count)
+PART int64_t compare_newest(struct search *in, uint64_t value, int64_t count)
 {
     const uint64_t *fingerprints = in->newest_fingerprints;
     int radius = (int)in->radius;
@@ -362,42 +383,26 @@ PART int64_t compare_newest(const struct search *in, uint64_t value, int64_t cou
     return count;
 }
 
-/* Sort matches by distance, then by id (Shell, Communications of the ACM 2(7), 1959). */
-PART void sort_matches(int64_t *ids, uint8_t *distances, int64_t count)
+/* Order matches by distance, then by id. */
+static int by_distance(const void *first, const void *second)
 {
-    int64_t gap = 1;
-    while (gap < count / 3)
-        gap = 3 * gap + 1;
-    for (; gap; gap /= 3)
-        for (int64_t place = gap; place < count; place++) {
-            int64_t id = ids[place];
-            uint8_t distance = distances[place];
-            int64_t hole = place;
-            for (; hole >= gap; hole -= gap) {
-                uint8_t before = distances[hole - gap];
-                if (before < distance || (before == distance && ids[hole - gap] <= id))
-                    break;
-                ids[hole] = ids[hole - gap];
-                distances[hole] = before;
-            }
-            ids[hole] = id;
-            distances[hole] = distance;
-        }
+    const struct match *one = (const struct match *)first;
+    const struct match *other = (const struct match *)second;
+    if (one->distance != other->distance)
+        return one->distance < other->distance ? -1 : 1;
+    return (one->id > other->id) - (one->id < other->id);
 }
 
 /* Put a query's matches out from a place on and return where they end. */
-PART int64_t search_all(const struct search *in, uint64_t value, int64_t start)
+PART int64_t search_all(struct search *in, uint64_t value, int64_t start)
 {
     struct query query = {in, value, {0}};
     int64_t end = compare_newest(in, value, start);
     for (int64_t segment = 0; segment < in->segments; segment++)
         end = search_segment(&query, in->segment[segment], end);
-    if (end - start > 1 && end <= in->capacity) {
-        sort_matches(&in->ids[start], &in->distances[start], end - start);
-        if (in->limit)
-            end = least(end, start + in->limit);
-    }
-    return end;
+    if (end - start > 1)
+        qsort(&in->matches[start], (size_t)(end - start), sizeof(struct match), by_distance);
+    return in->limit ? least(end, start + in->limit) : end;
 }
 
 /* Have the memory bring what tells the places of the rows that a query will look at first. */
@@ -425,14 +430,14 @@ PART void fetch_rows(const struct search *in, uint64_t value)
 }
 
 /*
- * Put out the matches of queries, each sorted by distance, then by id, until those of one have no
- * room. ends: takes where the matches of each end, that of the first one without room included,
- * which tells how much it needs. Returns how many queries are answered.
+ * Put out the matches of queries, each sorted by distance, then by id. ends: takes where the matches
+ * of each end. Returns whether there was memory for all.
  */
-FOR_EACH_PROCESSOR static int64_t find(
-    const struct search *in, const uint64_t *values, int64_t queries, int64_t *ends)
+FOR_EACH_PROCESSOR static int find(
+    struct search *in, const uint64_t *values, int64_t queries, int64_t *ends)
 {
     int64_t count = 0;
+    in->lacks_memory = 0;
     for (int64_t place = 0; place < queries; place++) {
         if (place + 2 * AHEAD < queries) {
             fetch_starts(in, values[place + 2 * AHEAD]);
@@ -440,10 +445,8 @@ FOR_EACH_PROCESSOR static int64_t find(
         }
         count = search_all(in, values[place], count);
         ends[place] = count;
-        if (count > in->capacity)
-            return place;
     }
-    return queries;
+    return !in->lacks_memory;
 }
 
 /* Find the places of an entry among the ids of a segment; none: the last is the first. */

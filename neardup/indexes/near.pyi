@@ -3,8 +3,8 @@
 from numpy import uint8, uint16
 from numpy.typing import NDArray
 
-from neardup.indexes.arrays import Fingerprints, Ids
-from neardup.indexes.columns import Tables
+from neardup.indexes.arrays import Distances, Fingerprints, Ids
+from neardup.indexes.segment import Tables
 
 class Columns:
     def __init__(self, tables: Tables, flips: NDArray[uint16], ends: tuple[int, ...]) -> None: ...
@@ -15,11 +15,8 @@ class Columns:
 
 class Near:
     radius: int
-    ids: Ids
-    distances: NDArray[uint8]
-    @property
-    def room(self) -> int: ...
     def __init__(self, fingerprints: Fingerprints, ids: Ids, segments: list[Columns]) -> None: ...
-    def put_into(self, ids: Ids, distances: NDArray[uint8]) -> None: ...
-    def find(self, value: int, limit: int, newest: int) -> int: ...
-    def find_many(self, values: Fingerprints, limit: int, newest: int, ends: Ids) -> int: ...
+    def find(self, value: int, limit: int, newest: int) -> list[tuple[int, int]]: ...
+    def find_many(
+        self, values: Fingerprints, limit: int, newest: int
+    ) -> tuple[Ids, Ids, Distances]: ...

@@ -2,7 +2,13 @@
 
 from cython cimport final
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, realloc
+
+import numpy as np
+
+cdef enum:
+    # The number of matches for which there is always memory.
+    ROOM = 1024
 
 cdef extern from "neardup/indexes/near.h" nogil:
     struct table:
@@ -21,20 +27,23 @@ cdef extern from "neardup/indexes/near.h" nogil:
         int64_t ends[5]
         table tables[4]
 
+    struct match:
+        int64_t id
+        int64_t distance
+
     struct search:
         int64_t radius
         int64_t limit
         int64_t newest
         const uint64_t *newest_fingerprints
         const int64_t *newest_ids
-        int64_t capacity
-        int64_t *ids
-        uint8_t *distances
+        int64_t room
+        match *matches
         int64_t segments
         const segment **segment
 
-    int64_t find(
-        const search *where, const uint64_t *values, int64_t queries, int64_t *ends
+    bint find(
+        search *where, const uint64_t *values, int64_t queries, int64_t *ends
     ) noexcept
     void find_entry(
         const segment *where, uint64_t value, int64_t id, int64_t *first, int64_t *last
@@ -46,7 +55,7 @@ cdef class Columns:
     """The columns of a segment, kept alive as long as this.
 
     Args:
-        tables: A ``neardup.indexes.columns.Tables``: its arrays have what their docstrings say.
+        tables: A ``neardup.indexes.segment.Tables``: its arrays have what their docstrings say.
         flips: uint16, (masks,): the bits to flip in a bucket's number, the fewest first.
         ends: The number of flips of each share 0 to 4.
     """
@@ -113,21 +122,19 @@ cdef class Near:
 
     Attributes:
         radius: The largest distance of a match, in bits, 0 to 15.
-        ids: int64, (room,): those of the matches of the last question.
-        distances: uint8, (room,): their distances.
     """
 
     cdef search where
     cdef object kept
-    cdef readonly object ids
-    cdef readonly object distances
 
     def __cinit__(self, const uint64_t[::1] fingerprints, const int64_t[::1] ids, list segments):
         cdef Columns one
         self.kept = (fingerprints, ids, segments)
         self.where.newest_fingerprints, self.where.newest_ids = &fingerprints[0], &ids[0]
         self.where.segment = <const segment **>calloc(len(segments) + 1, sizeof(segment *))
-        if self.where.segment is NULL:
+        self.where.matches = <match *>calloc(ROOM, sizeof(match))
+        self.where.room = ROOM
+        if self.where.segment is NULL or self.where.matches is NULL:
             raise MemoryError
         for one in segments:
             self.where.segment[self.where.segments] = &one.columns
@@ -135,6 +142,7 @@ cdef class Near:
 
     def __dealloc__(self):
         free(<void *>self.where.segment)
+        free(self.where.matches)
 
     @property
     def radius(self):
@@ -145,22 +153,8 @@ cdef class Near:
         assert 0 <= bits < 16
         self.where.radius = bits
 
-    @property
-    def room(self):
-        """The number of matches for which there is room."""
-        return self.where.capacity
-
-    def put_into(self, ids, distances):
-        """Put the matches into these arrays from now on: int64 and uint8, (room,)."""
-        cdef int64_t[::1] to_ids = ids
-        cdef uint8_t[::1] to_distances = distances
-        assert to_ids.shape[0] == to_distances.shape[0]
-        self.where.ids, self.where.distances = &to_ids[0], &to_distances[0]
-        self.where.capacity = to_ids.shape[0]
-        self.ids, self.distances = ids, distances
-
     def find(self, uint64_t value, int64_t limit, int64_t newest):
-        """Put out the matches of a fingerprint, sorted by distance, then by id.
+        """Return the matches of a fingerprint, sorted by distance, then by id.
 
         Args:
             value: The fingerprint.
@@ -168,32 +162,62 @@ cdef class Near:
             newest: The number of the newest entries.
 
         Returns:
-            The number of matches; where there is no room for all, nothing else is of use.
+            The id and the distance of each.
         """
-        cdef int64_t end
-        self.where.limit, self.where.newest = limit, newest
-        with nogil:
-            find(&self.where, &value, 1, &end)
-        return end
+        cdef int64_t end = 0, place
+        try:
+            self.look_for(&value, 1, limit, newest, &end)
+            return [
+                (self.where.matches[place].id, self.where.matches[place].distance)
+                for place in range(end)
+            ]
+        finally:
+            self.let_go()
 
-    def find_many(
-        self, const uint64_t[::1] values, int64_t limit, int64_t newest, int64_t[::1] ends
-    ):
-        """Put out the matches of fingerprints, until those of one have no room.
+    def find_many(self, const uint64_t[::1] values, int64_t limit, int64_t newest):
+        """Return the matches of fingerprints, by fingerprint, then as :meth:`find` does.
 
         Args:
             values: uint64, (queries,), at least one.
             limit: The largest number of matches of each; 0: all.
             newest: The number of the newest entries.
-            ends: int64, (queries,): takes where the matches of each end, that of the first one
-                without room included.
 
         Returns:
-            The number of fingerprints that are answered.
+            Where the matches of each fingerprint end: int64, (queries,); their ids and distances:
+            int64 and uint8, (matches,).
         """
-        cdef int64_t done
-        assert ends.shape[0] >= values.shape[0]
+        all_ends = np.zeros(values.shape[0], np.int64)
+        cdef int64_t[::1] ends = all_ends
+        cdef int64_t[::1] ids
+        cdef uint8_t[::1] distances
+        cdef int64_t count, place
+        try:
+            self.look_for(&values[0], values.shape[0], limit, newest, &ends[0])
+            count = ends[values.shape[0] - 1]
+            all_ids, all_distances = np.zeros(count, np.int64), np.zeros(count, np.uint8)
+            ids, distances = all_ids, all_distances
+            for place in range(count):
+                ids[place] = self.where.matches[place].id
+                distances[place] = <uint8_t>self.where.matches[place].distance
+            return all_ends, all_ids, all_distances
+        finally:
+            self.let_go()
+
+    cdef look_for(
+        self, const uint64_t *values, int64_t queries, int64_t limit, int64_t newest, int64_t *ends
+    ):
+        """Put out the matches of queries."""
+        cdef bint has_memory
         self.where.limit, self.where.newest = limit, newest
         with nogil:
-            done = find(&self.where, &values[0], values.shape[0], &ends[0])
-        return done
+            has_memory = find(&self.where, values, queries, ends)
+        if not has_memory:
+            raise MemoryError
+
+    cdef let_go(self):
+        """Give the memory of many matches back."""
+        cdef void *less
+        if self.where.room > ROOM:
+            less = realloc(self.where.matches, ROOM * sizeof(match))
+            if less is not NULL:
+                self.where.matches, self.where.room = <match *>less, ROOM

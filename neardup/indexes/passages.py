@@ -12,6 +12,7 @@ from weakref import WeakSet
 import numpy as np
 import numpy.typing as npt
 
+from neardup.features.shingles import distinct_counts
 from neardup.fingerprints.winnowing import Sample
 from neardup.indexes.arrays import Ids, Positions
 from neardup.indexes.banding import Banding
@@ -70,7 +71,7 @@ def shared_passages(
     if not len(ids):  # as of most texts
         return SharedPassages(ids, positions, np.ones(len(sample), np.bool_))
     is_rare = np.bincount(positions, minlength=len(sample)) < MAX_TEXTS
-    ids, counts = np.unique(ids[is_rare[positions]], return_counts=True)
+    ids, counts = distinct_counts(ids[is_rare[positions]])
     return SharedPassages(ids, counts, is_rare)
 
 

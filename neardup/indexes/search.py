@@ -1,23 +1,13 @@
 """Queries: from Python to the compiled search and back."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.indexes.arrays import Fingerprints, Ids, Match, Matches, Rows
-from neardup.indexes.columns import SPARE_ROWS
 from neardup.indexes.near import Near
-from neardup.indexes.segment import Segment
-
-R = TypeVar("R")
-
-ROOM = 1024
-"""The number of matches for which there is always room."""
-
-BATCH_ROOM = 1 << 18
-"""The number of matches found before they are copied to the answer to many queries: 2.4 MB."""
+from neardup.indexes.segment import SPARE_ROWS, Segment, no_rows
 
 
 class EntryBuffer:
@@ -99,7 +89,6 @@ class Search:
         self._buffer = buffer
         self._near = Near(buffer.fingerprints, buffer.ids, [])
         self._near.radius = radius
-        self._make_room(ROOM)
 
     @property
     def radius(self) -> int:
@@ -116,64 +105,23 @@ class Search:
         columns = [segment.columns for segment in segments if segment.live]
         near = Near(self._buffer.fingerprints, self._buffer.ids, columns)
         near.radius = self.radius
-        near.put_into(self._near.ids, self._near.distances)
         self._near = near
 
     def query(self, value: int, limit: int) -> list[Match]:
         """Return the matches of a fingerprint, nearest first, then by id; limit 0: all of them."""
-        near = self._near
-        count = near.find(value, limit, self._buffer.count)
-        if not count:
-            return []
-        if count > near.room:
-            return self._in_room(count, lambda: self.query(value, limit))
-        # A memoryview hands out Python's numbers four times faster than an array does.
-        return list(map(Match, near.ids.data[:count], near.distances.data[:count]))
+        return list(map(Match._make, self._near.find(value, limit, self._buffer.count)))
 
     def query_ids(self, value: int, limit: int, max_distance: int) -> Ids:
         """Return the ids of the matches of a fingerprint within a distance, in the same order."""
-        near = self._near
-        count = near.find(value, limit, self._buffer.count)
-        if count > near.room:
-            return self._in_room(count, lambda: self.query_ids(value, limit, max_distance))
-        if count:
-            count = int(near.distances[:count].searchsorted(max_distance, "right"))
-        return near.ids[:count].copy()
+        values = np.array([value], np.uint64)
+        _, ids, distances = self._near.find_many(values, limit, self._buffer.count)
+        return ids[: distances.searchsorted(max_distance, "right")]
 
     def query_many(self, values: Fingerprints, limit: int) -> Matches:
         """Return the matches of each fingerprint; limit 0: all of them."""
-        try:
-            self._make_room(BATCH_ROOM)
-            return self._answers(values, limit)
-        finally:
-            self._make_room(ROOM)
-
-    def _in_room(self, count: int, query: Callable[[], R]) -> R:
-        """Ask again with room for ``count`` matches."""
-        try:
-            self._make_room(count)
-            return query()
-        finally:
-            self._make_room(ROOM)
-
-    def _answers(self, values: Fingerprints, limit: int) -> Matches:
+        if not len(values):
+            return Matches(no_rows().ids, no_rows().ids, np.zeros(0, np.uint8))
         values = np.ascontiguousarray(values)
-        ends = np.zeros(len(values), np.int64)
-        counts = np.zeros(len(values), np.int64)
-        near, begin = self._near, 0
-        ids, distances = [near.ids[:0]], [near.distances[:0]]
-        while begin < len(values):
-            done = near.find_many(values[begin:], limit, self._buffer.count, ends)
-            if not done:
-                self._make_room(int(ends[0]))
-                continue
-            counts[begin : begin + done] = np.diff(ends[:done], prepend=0)
-            ids.append(near.ids[: ends[done - 1]].copy())
-            distances.append(near.distances[: ends[done - 1]].copy())
-            begin += done
-        positions = np.arange(len(values)).repeat(counts)
-        return Matches(positions, np.concatenate(ids), np.concatenate(distances))
-
-    def _make_room(self, count: int) -> None:
-        """Provide room for ``count`` matches; where this fails, there is as much as before."""
-        self._near.put_into(np.empty(count, np.int64), np.empty(count, np.uint8))
+        ends, ids, distances = self._near.find_many(values, limit, self._buffer.count)
+        positions = np.arange(len(values)).repeat(np.diff(ends, prepend=0))
+        return Matches(positions, ids, distances)

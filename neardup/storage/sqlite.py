@@ -16,8 +16,8 @@ from neardup.document import Document
 from neardup.errors import ClosedError, DocumentsFileError, DuplicateIdError, IndexFileError
 from neardup.files.durable import Closing
 from neardup.indexes.arrays import Ids, checked_id
-from neardup.indexes.files.file_layout import is_ours
 from neardup.indexes.hamming import HammingIndex
+from neardup.indexes.index_files import is_ours
 from neardup.indexes.lsh import LshIndex
 from neardup.kept_facts import StoredFacts
 from neardup.parameters import DEFAULTS, Parameters

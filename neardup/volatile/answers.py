@@ -1,4 +1,4 @@
-"""Set aside in a text what its server writes anew for each answer: its clock, and its durations.
+"""Set aside in a text what its server writes again for each answer: its clock, and its durations.
 
 ::
 
@@ -18,7 +18,6 @@ without seconds and without a date are never set aside, since timetables consist
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import islice, product
@@ -27,7 +26,7 @@ from typing import Any, NamedTuple
 import re2
 import xxhash
 
-from neardup.languages import language_tag
+from neardup.languages import language_tag, locale_of
 
 MAX_EARLY_SECS = 5
 """Take a time for that of an answer if it is at most this much before it: pages take time."""
@@ -39,12 +38,12 @@ MAX_PLACES = 64
 """Set aside at most this many places of one text, the first ones."""
 
 _MAX_LOOKED_AT = 10_000
-"""Look at so many numbers of a text: a page that consists of times is not to hold a worker."""
+"""Look at this many numbers of a text: a page that consists of times is not to hold a worker."""
 
 MINUTE_SECS = 60
-_QUARTER_SECS = 15 * MINUTE_SECS
+_QUARTER_SECS = 15 * MINUTE_SECS  # zones of the world differ by quarters of an hour
 _DAY_SECS = 86_400
-_ZONES_SECS = range(-12 * 3600, 14 * 3600 + 1)
+_ZONES_SECS = range(-12 * 3600, 14 * 3600 + 1)  # from Baker Island to the Line Islands
 _REACH = 64
 _COMMON = ("en", "de", "fr", "es", "it", "pt", "nl")
 
@@ -291,15 +290,12 @@ def weekdays_by_name(languages: tuple[str, ...]) -> dict[str, set[int]]:
 def _by_name(
     names_of: Callable[..., Mapping[int, str]], languages: tuple[str, ...]
 ) -> dict[str, set[int]]:
-    from babel import Locale, UnknownLocaleError  # noqa: PLC0415
-
     found: dict[str, set[int]] = {}
-    for language in languages:
-        with suppress(UnknownLocaleError, ValueError):  # a page may declare anything
-            locale = Locale(language)
-            for context, width in product(("format", "stand-alone"), ("wide", "abbreviated")):
-                for number, word in names_of(width, context, locale).items():
-                    found.setdefault(word.rstrip(".").casefold(), set()).add(number)
+    widths = list(product(("format", "stand-alone"), ("wide", "abbreviated")))
+    for locale in filter(None, map(locale_of, languages)):
+        for context, width in widths:
+            for number, word in names_of(width, context, locale).items():
+                found.setdefault(word.rstrip(".").casefold(), set()).add(number)
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from neardup import Deduplicator, Document, analyse, jaccard
-from neardup.candidates import MAX_OTHERS, Held
+from neardup.candidates import MAX_OTHERS, LruCache
 from neardup.features.hashing import Hashes
 from neardup.names import Name
 from neardup.storage.documents import MemoryDocuments
@@ -219,7 +219,7 @@ def test_more_candidates_than_are_looked_at_are_told(monkeypatch: pytest.MonkeyP
 
 
 def test_what_is_held_takes_no_more_memory_than_it_may() -> None:
-    held = Held[Hashes](10 * 64, lambda one: one.nbytes)
+    held = LruCache[Hashes](10 * 64, lambda one: one.nbytes)
     for number in range(12):
         held.add(number, np.zeros(8, np.uint64))
         held.add(number, np.ones(80, np.uint64))

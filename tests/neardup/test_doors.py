@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 
 from neardup import Deduplicator, Parameters, Verdict, analyse
 from neardup.evaluation.judging import bounds_of, judge_all
-from neardup.evaluation.layers import LAYERS
+from neardup.evaluation.near_arrays import LAYERS
 from neardup.names import unpacked
 from neardup.storage.redis.connecting import connect
 from tests.neardup.evaluation.near import Crawl
@@ -73,8 +73,7 @@ def in_compiled_loops(parameters: Parameters, crawl: list[Page]) -> list[Verdict
         payloads=np.array(numbers, np.int32) - (np.array(numbers) > 0).astype(np.int32),
         words=np.array(words, np.int32),
     )
-    found, not_compared = judge_all(columns, lists.near(), bounds_of(parameters))
-    assert not_compared == 0
+    found = judge_all(columns, lists.near(), bounds_of(parameters))
     rows = zip(
         found.original,
         found.distance,

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from neardup import Deduplicator, Parameters, Verdict, analyse
 from neardup.errors import ParameterError
-from neardup.indexes import lsh_tables
+from neardup.indexes import lsh
 from neardup.indexes.lsh import LshIndex
-from neardup.indexes.lsh_tables import ROOM
 from neardup.indexes.passages import MAX_TEXTS, PASSAGE_BANDING
 from neardup.names import Name
 from neardup.parts import MAX_READ, MIN_CONTAINMENT
@@ -149,7 +148,7 @@ class TestParts:
         deduplicator = Deduplicator(documents=MemoryDocuments(), passages=passages)
         deduplicator.judge(1, PAGE)
         held = len(passages)
-        monkeypatch.setattr(lsh_tables, "MAX_ROWS", held + ROOM - 1)
+        monkeypatch.setattr(lsh, "MAX_ROWS", held)
         caplog.set_level(logging.WARNING)
         other = prose(2, 600)
         assert deduplicator.judge(2, other) == Verdict("new")

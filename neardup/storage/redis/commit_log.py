@@ -32,6 +32,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from neardup.storage.redis.commands import Argument, Script
 from neardup.storage.redis.head_format import HEAD_BYTES, Head, Heads, Limits
 from neardup.storage.redis.record_lists import (
     NUMBER_BYTES,
@@ -41,7 +42,6 @@ from neardup.storage.redis.record_lists import (
     by_key,
     in_order,
 )
-from neardup.storage.redis.script import Argument, Script
 from neardup.storage.redis.server import Command, Server
 
 _PACKAGE = "neardup.storage.redis"
@@ -54,7 +54,7 @@ _KEPT_HEADS = 20_000
 sender's look and its commit.
 """
 _LEFT_BEHIND_SECS = 5
-_STAMP_BYTES = 4
+_STAMP_BYTES = 4  # drawn by chance for each commit
 
 
 class Compared(NamedTuple):
@@ -103,7 +103,7 @@ class Commit(NamedTuple):
     others: int
 
 
-class Elsewhere(NamedTuple):
+class SideRecords(NamedTuple):
     """All that is written of a text apart from its entry, in the step that keeps it.
 
     Attributes:
@@ -216,7 +216,7 @@ class CommitLog:
         limits: Limits,
         *,
         keeps: bool,
-        elsewhere: Elsewhere | None = None,
+        side_records: SideRecords | None = None,
     ) -> Commit:
         """Keep a text, unless an entry that it was not compared with may be near.
 
@@ -226,14 +226,14 @@ class CommitLog:
             compared: The entries that it was compared with.
             limits: The limits of being near.
             keeps: Whether nothing counts but the same text of the same owner.
-            elsewhere: What is written elsewhere in the same step; None: it is written later, as a
+            side_records: Records of the same step; None: they are written later, as a
                 cluster needs it.
         """
         keys: list[str | bytes] = [self._state, self._bodies]
         args: list[Argument] = [*compared, *limits, int(keeps), head.packed(), body]
-        if elsewhere is not None:
-            keys += elsewhere.keys
-            args += elsewhere.args
+        if side_records is not None:
+            keys += side_records.keys
+            args += side_records.args
         number, end, last, others, *near = await self._server.call(_COMMIT, keys, args)
         compared = Compared(end, end, last)
         if number >= 0:

@@ -21,7 +21,7 @@ ANSWER_SECS = 10.0
 SENTINEL = "redis+sentinel://"
 """The beginning of a URL that names sentinels and their service."""
 
-_SENTINEL_PORT = 26_379
+_SENTINEL_PORT = 26_379  # of a sentinel whose URL names none
 
 PASSWORD, PASSWORD_FILE = "REDIS_PASSWORD", "REDIS_PASSWORD_FILE"
 """Variables of the environment with the password, and with the name of a file that holds it.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup.candidates import Held
+from neardup.candidates import LruCache
 from neardup.indexes.arrays import Ids
 from neardup.storage.redis.head_format import (
     HEAD_BYTES,
@@ -190,7 +190,7 @@ class RedisDocuments:
 
     def forget(self) -> None:
         """Forget what is cached, so that it is read from the server from now on."""
-        self._cache = Held[Record](_CACHED_BYTES, lambda record: len(record.frame))
+        self._cache = LruCache[Record](_CACHED_BYTES, lambda record: len(record.frame))
         self._heads = Heads.empty(_CACHED_HEADS)
 
     def _place(self, kind: int, digest: bytes) -> ListPlace:

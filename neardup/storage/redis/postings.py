@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import ParameterError
 from neardup.features.hashing import GOLDEN
-from neardup.features.shingles import distinct
+from neardup.features.shingles import distinct, distinct_counts
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.indexes.arrays import Ids
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
@@ -201,7 +201,7 @@ def sharing(lists: Sequence[bytes | None], sketch: bytes) -> Ids:
     found = [_numbers(stored, sketch, band) for band, stored in enumerate(lists) if stored]
     if not found:
         return np.empty(0, np.int64)
-    numbers, counts = np.unique(np.concatenate(found), return_counts=True)
+    numbers, counts = distinct_counts(np.concatenate(found))
     chosen: Ids = numbers[np.lexsort((numbers, -counts))[:MAX_SHARING]]
     return chosen
 

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.storage.redis.script import Call, Script
+from neardup.storage.redis.commands import Call, Script
 from neardup.storage.redis.server import Server
 
 _RECORD = np.dtype([("value", "<u8"), ("low", "<u4"), ("high", "u1")])
 RECORD_BYTES = _RECORD.itemsize
 MAX_NUMBERS = 1 << 40
-NUMBER_BYTES = 5
+NUMBER_BYTES = 5  # of a number below MAX_NUMBERS
 
 _logger = logging.getLogger(__name__)
 

@@ -31,8 +31,7 @@ from redis.exceptions import (
 )
 
 from neardup.errors import ClosedError, ServerError
-from neardup.storage.redis.lasting_connection import LastingConnection
-from neardup.storage.redis.script import Argument, Call, Script
+from neardup.storage.redis.commands import Argument, Call, LastingConnection, Script
 
 # The client of a cluster closes connections under calls to other nodes when it finds one node gone:
 # such a call meets a reader or a writer that is None.
@@ -60,7 +59,7 @@ Client: TypeAlias = Redis | RedisCluster
 Command: TypeAlias = tuple[Argument, ...] | Call
 _UnsentCall: TypeAlias = tuple[Sequence[Command], asyncio.Future[list[Any]]]
 
-_FIRST_WAIT_SECS = 0.1
+_FIRST_WAIT_SECS = 0.1  # doubled until _MAX_WAIT_SECS
 _MAX_WAIT_SECS = 5.0
 _AT_ONCE = 64
 
@@ -265,7 +264,7 @@ class Server:
         return await answer
 
     async def _send_all(self) -> None:
-        """Send commands until none is left; whoever waited for them may be cancelled meanwhile."""
+        """Send commands until none is left; those that waited may be cancelled meanwhile."""
         while calls := [call for call in self._unsent if not call[1].done()]:
             self._unsent.clear()
             try:

@@ -28,7 +28,7 @@ from neardup.storage.redis.shared_evidence import (
     SharedVerdict,
     original_of,
 )
-from neardup.storage.redis.shelf import Findings, Shelf, found_in
+from neardup.storage.redis.text_store import Findings, TextStore, found_in
 from neardup.verdict import TOO_SHORT, Verdict
 from neardup.verification import JaccardVerifier
 
@@ -89,9 +89,9 @@ class SharedDeduplicator:
         self._server = server
         self._parameters = parameters
         self._blocks = blocks
-        self._shelf = Shelf(server, blocks=blocks)
+        self._text_store = TextStore(server, blocks=blocks)
         verifier = JaccardVerifier(parameters.verify_shingle_size)
-        self._source = SharedEvidenceSource(self._shelf, parameters, verifier)
+        self._source = SharedEvidenceSource(self._text_store, parameters, verifier)
 
     @property
     def parameters(self) -> Parameters:
@@ -164,7 +164,7 @@ class SharedDeduplicator:
         if document.digest == EMPTY_DIGEST:
             return SharedVerdict(Verdict(TOO_SHORT))
         judging = _Judging(
-            *(self._shelf, self._source, recorded(owner, document, about), document, beside),
+            *(self._text_store, self._source, recorded(owner, document, about), document, beside),
             keeps=keeps,
         )
         while (shared := await judging.judged()) is None:
@@ -177,7 +177,7 @@ class SharedDeduplicator:
         This is the cheapest layer, to be asked before there is a text.
         """
         _check_owner(owner)
-        found = await self._shelf.find_payload(digest)
+        found = await self._text_store.find_payload(digest)
         original = await self._source.find_payload(owner, digest, found)
         return (
             None if original is None else SharedVerdict(exact_duplicate(original.number), original)
@@ -193,7 +193,7 @@ class SharedDeduplicator:
             text.
         """
         _check_owner(owner)
-        stored = await self._shelf.claim(digest, owner, about)
+        stored = await self._text_store.claim(digest, owner, about)
         if stored is None:
             return None
         original = Original(-1, *stored, b"")
@@ -201,16 +201,16 @@ class SharedDeduplicator:
 
     async def kept(self) -> AsyncIterator[KeptText]:
         """Yield all kept texts by number."""
-        async for number, record in self._shelf.all():
+        async for number, record in self._text_store.all():
             yield KeptText(original_of(number, record), record.text)
 
     async def beside(self, number: int) -> bytes | None:
         """Return the bytes that the owner of a kept text stored beside it; None: there are none."""
-        return await self._shelf.beside(number)
+        return await self._text_store.beside(number)
 
     async def count(self) -> int:
         """Return the number of texts that were kept."""
-        return await self._shelf.log.count()
+        return await self._text_store.log.count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class _Judging:
     """One text that is judged, and kept where it repeats none.
 
     Attributes:
-        shelf: The kept texts.
+        text_store: The kept texts.
         source: Looks for those that it may repeat.
         record: The text as it is to be kept.
         document: The text.
@@ -226,7 +226,7 @@ class _Judging:
         keeps: Whether it is kept without asking.
     """
 
-    shelf: Shelf
+    text_store: TextStore
     source: SharedEvidenceSource
     record: Record
     document: Document
@@ -241,7 +241,7 @@ class _Judging:
             number = await self.source.own(self.record.head, findings)
             if number is not None:
                 # Its first reply was lost, its first judge died, or its page was read once more.
-                await self.shelf.post_entry(number, self.beside())
+                await self.text_store.post_entry(number, self.beside())
                 return await self._verdict_of_kept(number)
             if not self.keeps:
                 later = await self.source.find(self.record.head, self.document, findings)
@@ -270,10 +270,10 @@ class _Judging:
         return shared if shared.original is None else nothing
 
     async def _look(self) -> tuple[Look, Findings]:
-        return await self.shelf.find(self.record.head, self._limits)
+        return await self.text_store.find(self.record.head, self._limits)
 
     async def _commit(self, compared: Compared) -> Commit:
-        return await self.shelf.keep(
+        return await self.text_store.keep(
             self.record, compared, self._limits, self.beside, keeps=self.keeps
         )
 

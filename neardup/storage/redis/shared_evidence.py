@@ -16,11 +16,11 @@ from neardup.names import NO_NAME, unpacked
 from neardup.parameters import Parameters
 from neardup.storage.redis.head_format import Head, Heads, Record
 from neardup.storage.redis.kept_documents import DigestOwner, mark_of
-from neardup.storage.redis.shelf import Findings, Shelf
+from neardup.storage.redis.text_store import Findings, TextStore
 from neardup.verdict import Verdict
 from neardup.verification import Verifier
 
-_READ_AT_ONCE = 8
+_READ_AT_ONCE = 8  # the first original ends the search
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +102,19 @@ class SharedEvidenceSource:
     """Looks for kept texts layer by layer, and keeps nothing.
 
     Attributes:
-        shelf: The kept texts.
+        text_store: The kept texts.
         parameters: The parameters that decide which texts are the same.
         verifier: The measure that confirms candidates.
     """
 
-    shelf: Shelf
+    text_store: TextStore
     parameters: Parameters
     verifier: Verifier
 
     async def own(self, head: Head, findings: Findings) -> int | None:
         """Return the number of the same text of the same owner; None: it is not kept yet."""
         marked = [stored.number for stored in findings.digest if stored.mark == mark_of(head.owner)]
-        for number, record in (await self.shelf.records(marked)).items():
+        for number, record in (await self.text_store.records(marked)).items():
             if (record.head.owner, record.head.digest) == (head.owner, head.digest):
                 return number
         return None
@@ -151,7 +151,7 @@ class SharedEvidenceSource:
     ) -> Original | None:
         for first in range(0, len(found), _READ_AT_ONCE):
             numbers = [stored.number for stored in found[first : first + _READ_AT_ONCE]]
-            records = await self.shelf.records(numbers)
+            records = await self.text_store.records(numbers)
             for number in numbers:
                 if number in records and is_original(records[number].head):
                     return original_of(number, records[number])
@@ -170,12 +170,12 @@ class SharedEvidenceSource:
             found.possible(),
             self.parameters,
             self.verifier,
-            self.shelf.known,
+            self.text_store.known,
             name=document.name,
             others=found.others(),
         )
         while unread := candidates.unread(_READ_AT_ONCE):
-            records = await self.shelf.records([match.id for match in unread])
+            records = await self.text_store.records([match.id for match in unread])
             for match in unread:
                 record = records.get(match.id)
                 if record is None or not _is_candidate(head, record.head, match.distance):

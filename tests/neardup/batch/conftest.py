@@ -32,5 +32,4 @@ def spark() -> Iterator[SparkSession]:
 def _opened() -> Iterator[SparkSession]:
     with session("local[2]", "1g") as found:
         found.conf.set("spark.sql.shuffle.partitions", "2")
-        found.conf.set("spark.sql.codegen.wholeStage", "false")
         yield found

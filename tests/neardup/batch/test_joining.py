@@ -12,9 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import Parameters, hamming, jaccard, minhash
-from neardup.batch.joining import JoinRows, Limits, _pairs
-from neardup.batch.schemes import Bands, Blocks, cheapest_blocks, scheme_of
-from neardup.batch.sketches import max_unequal, sketches_of
+from neardup.batch.joining import JoinLimits, JoinRows, _pairs
+from neardup.batch.schemes import (
+    Bands,
+    Blocks,
+    cheapest_blocks,
+    max_unequal,
+    scheme_of,
+    sketches_of,
+)
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
@@ -27,7 +33,9 @@ FAR = 64
 Found = list[tuple[int, int, int]]
 
 
-def joined(fingerprints: list[int], scheme: Blocks, limits: Limits, batch: int = 1 << 14) -> Found:
+def joined(
+    fingerprints: list[int], scheme: Blocks, limits: JoinLimits, batch: int = 1 << 14
+) -> Found:
     """What the join finds among fingerprints whose ids are their places."""
     values = np.array(fingerprints, np.uint64)
     keys = scheme.keys(values, None)
@@ -46,8 +54,8 @@ def joined(fingerprints: list[int], scheme: Blocks, limits: Limits, batch: int =
     ]
 
 
-def limits(radius: int, **others: int) -> Limits:
-    return Limits(radius, FAR, radius, 0, 1 << 12, *[1 << 6] * 3)._replace(**others)
+def limits(radius: int, **others: int) -> JoinLimits:
+    return JoinLimits(radius, FAR, radius, 0, 1 << 12, *[1 << 6] * 3)._replace(**others)
 
 
 @st.composite

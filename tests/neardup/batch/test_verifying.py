@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import Parameters
-from neardup.batch.verifying import _compared
+from neardup.batch.joining import _confirmed
 from neardup.names import difference, name_of
 from neardup.verification import JaccardVerifier, compared_with
 from neardup.whole import part_of, with_whole
@@ -26,7 +26,7 @@ pairs = st.lists(st.tuples(sides, sides), max_size=30)
 @pytest.mark.parametrize("compare_names", [True, False])
 @settings(deadline=None)
 @given(pairs=pairs, batch=st.integers(1, 40), per_place=st.integers(1, 40))
-def test_each_pair_is_compared_as_if_it_were_alone(
+def test_each_pair_is_confirmed_as_if_it_were_alone(
     *,
     pairs: list[tuple[tuple[str, str | None], tuple[str, str | None]]],
     batch: int,
@@ -50,7 +50,7 @@ def test_each_pair_is_compared_as_if_it_were_alone(
     table = pa.Table.from_pylist([dict(zip(columns, row, strict=True)) for row in rows], schema)
     found = [
         row
-        for part in _compared(parameters)(iter(table.to_batches(max_chunksize=batch)))
+        for part in _confirmed(parameters)(iter(table.to_batches(max_chunksize=batch)))
         for row in part.to_pylist()
     ]
     expected = []

@@ -10,7 +10,7 @@ import pytest
 from neardup.batch.corpus_task import CorpusTask
 from neardup.batch.input_files import Fields, File, InputOptions, find_files
 from neardup.batch.output_tables import About
-from neardup.corpus.corpus_tables import Progress, RunFolder, earlier_runs, outside_of, read_about
+from neardup.corpus.corpus_tables import Checkpoint, RunFolder, earlier_runs, outside_of, read_about
 from neardup.errors import InputError
 from neardup.parameters import DEFAULTS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def write_run(target: Path, run: str, *, overwrite: bool = False) -> None:
     with closing(RunFolder(target, overwrite=overwrite)) as folder:
-        folder.write({}, Progress("task", run, files=1))
+        folder.write({}, Checkpoint("task", run, files=1))
         folder.wait()
         folder.finish(About(run, "in", DEFAULTS, 0, 1, (), (), {}))
 
@@ -55,12 +55,12 @@ def test_a_run_that_was_killed_while_it_replaced_another_goes_on(tmp_path: Path)
     target = tmp_path / "out"
     write_run(target, "first")
     with closing(RunFolder(target, overwrite=True)) as folder:
-        folder.write({}, Progress("task", "second", files=1))
+        folder.write({}, Checkpoint("task", "second", files=1))
         folder.wait()
         # What a kill behind the first of two renames leaves.
         target.rename(folder.path / "work-replaced")
     with closing(RunFolder(target, overwrite=False)) as folder:
-        assert folder.read_progress() == Progress("task", "second", files=1)
+        assert folder.read_progress() == Checkpoint("task", "second", files=1)
         folder.finish(About("second", "in", DEFAULTS, 0, 1, (), (), {}))
     assert read_about(target).run == "second"
     assert [path.name for path in target.iterdir()] == ["about"]
@@ -88,7 +88,7 @@ def test_an_earlier_run_is_found_whatever_its_folder_is_called(tmp_path: Path, n
     write_run(tmp_path / name, "first")
     second = About("second", "in", DEFAULTS, 1, 2, (f"file:{tmp_path / name}",), ("first",), {})
     with closing(RunFolder(tmp_path / "second", overwrite=False)) as folder:
-        folder.write({}, Progress("task", "second", files=1))
+        folder.write({}, Checkpoint("task", "second", files=1))
         folder.finish(second)
     found = earlier_runs(tmp_path / "second", CorpusTask("in", []))
     assert found.folders == (tmp_path / name, tmp_path / "second")
@@ -121,7 +121,7 @@ def test_what_was_read_otherwise_is_not_gone_on_from(
     tmp_path: Path, before: CorpusTask, now: CorpusTask, said: str | None
 ) -> None:
     with closing(RunFolder(tmp_path / "first", overwrite=False)) as folder:
-        folder.write({}, Progress("task", "first", files=1))
+        folder.write({}, Checkpoint("task", "first", files=1))
         folder.finish(About("first", "in", DEFAULTS, 0, 1, (), (), {}, reading=before.reading))
     assert read_about(tmp_path / "first").reading == before.reading
     if said is None:

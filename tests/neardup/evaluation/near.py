@@ -6,9 +6,8 @@ from numpy.typing import NDArray
 from neardup import Features, Parameters
 from neardup.document import analyse
 from neardup.evaluation.judging import Columns, Near
-from neardup.evaluation.near_arrays import NewPlaces
-from neardup.evaluation.near_lists import CandidateLists, NameTable, NearLists
-from neardup.evaluation.shingle_sets import SetArrays, ShingleSets
+from neardup.evaluation.near_arrays import NewPlaces, SetArrays
+from neardup.evaluation.near_lists import NameTable, NearLists, ShingleSets
 from neardup.fingerprints.digest import text_digest
 from neardup.fingerprints.minhash import minhash_many
 from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
@@ -55,29 +54,27 @@ class Crawl:
         self._sets = ShingleSets(5)
         self._table = NameTable()
         self.lists = NearLists(self._table)
-        self.candidates = CandidateLists(self.lists, self._table)
         for start in range(0, count, at_once):
             self._extend(start, min(count, start + at_once))
 
     def near(self) -> Near:
         """Return all that was found."""
-        members, lists = self.lists.members(), self.lists.lists()
-        return Near(members, lists, self.candidates.lists(), self.lists.fingerprints.values)
+        return Near(self.lists.members(), self.lists.lists(), self.lists.fingerprints)
 
     def _extend(self, start: int, stop: int) -> None:
         count, prints = stop - start, self._fingerprints[start:stop]
+        parts = [part_of(text) for text in self.texts[start:stop]]
         new = NewPlaces(
             self.numbers[start:stop],
             self._table.numbers([name.packed() for name in self.names[start:stop]]),
             np.array(prints, np.uint64),
             np.ones(count, np.bool_),
+            minhash_many(parts, permutations=CANDIDATE_PERMUTATIONS),
+            np.ones(count, np.bool_),
             np.full(count, -1, np.int32),
             np.full(count, -1.0),
         )
         self.lists.extend(new, int(self.numbers[:stop].max()) + 1, self._load)
-        parts = [part_of(text) for text in self.texts[start:stop]]
-        signatures = minhash_many(parts, permutations=CANDIDATE_PERMUTATIONS)
-        self.candidates.extend(signatures, np.ones(count, np.bool_), self._load)
 
     def _load(self, texts: NDArray[np.int64]) -> SetArrays:
         self._sets.grow(int(self.numbers.max()) + 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from neardup.evaluation.kernels import shared_shares, similarities
-from neardup.evaluation.shingle_sets import NOT_STORED, SetArrays
+from neardup.evaluation.near_arrays import NOT_STORED, SetArrays
 
 _SETS = st.lists(st.none() | st.sets(st.integers(2**63 - 8, 2**63 + 8)), min_size=1, max_size=6)
 

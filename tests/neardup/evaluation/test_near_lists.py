@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neardup import jaccard
 from neardup.document import analyse
-from neardup.evaluation.parameter_sweep import near_pairs
+from neardup.evaluation.metrics import near_pairs
 from neardup.names import Name
 from tests.neardup.evaluation.near import Crawl
 from tests.neardup.texts import changed, prose
@@ -40,11 +40,13 @@ class TestNearListsProperties:
             texts.append(changed(" ".join(words), source.randrange(10**6), source.randrange(3)))
         crawl = Crawl(texts, at_once=at_once)
         lists = crawl.near().lists
+        is_near = lists.distance <= 8
+        assert lists.is_candidate[~is_near].all()
         later = np.repeat(np.arange(len(texts)), np.diff(lists.starts))
-        columns = (later.tolist(), lists.earlier.tolist(), lists.distance.tolist())
+        columns = [part[is_near].tolist() for part in (later, lists.earlier, lists.distance)]
         assert list(zip(*columns, strict=True)) == brute(crawl)
         shares = [jaccard(texts[a], texts[b]) for a, b in zip(*columns[:2], strict=True)]
-        assert lists.similarity.tolist() == shares
+        assert lists.similarity[is_near].tolist() == shares
 
 
 def test_the_same_text_under_two_names_is_listed_twice() -> None:

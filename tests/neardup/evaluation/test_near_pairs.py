@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import hamming
-from neardup.evaluation.parameter_sweep import near_pairs
+from neardup.evaluation.metrics import near_pairs
 
 FINGERPRINTS = st.dictionaries(st.integers(0, 99), st.integers(0, 2**12 - 1), max_size=25)
 

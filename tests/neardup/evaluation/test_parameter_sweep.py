@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from neardup import Deduplicator, Parameters, jaccard
 from neardup.document import analyse
 from neardup.errors import FingerprintError, ParameterError
-from neardup.evaluation.metrics import CrawlOutcome, Scores, count_errors
-from neardup.evaluation.parameter_sweep import SweepRow, sweep
+from neardup.evaluation.metrics import CrawlOutcome, Scores, SweepRow, count_errors, sweep
 from tests.neardup.texts import changed, prose
 
 SIMILAR = {1: frozenset({2, 3}), 2: frozenset({1}), 3: frozenset({1})}

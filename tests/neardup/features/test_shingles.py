@@ -1,11 +1,18 @@
 import string
+from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup.features.shingles import count_words, distinct, occurrences, shingle_set
+from neardup.features.shingles import (
+    count_words,
+    distinct,
+    distinct_counts,
+    occurrences,
+    shingle_set,
+)
 from neardup.fingerprints.kernels import distinct as kernel
 from tests.neardup.features import plain
 
@@ -163,3 +170,10 @@ class TestOccurrencesProperties:
     def test_words_are_counted(self, text: str) -> None:
         ascii_text = text.encode("ascii", "ignore")
         assert count_words(ascii_text) == len(plain.units(ascii_text.decode(), "word"))
+
+    @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3)))
+    def test_distinct_values_are_counted(self, values: list[int]) -> None:
+        found, counts = distinct_counts(np.array(values, np.int64))
+        expected = Counter(values)
+        assert found.tolist() == sorted(expected)
+        assert counts.tolist() == [expected[value] for value in sorted(expected)]

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.indexes.arrays import Rows
-from neardup.indexes.columns import columns_of, no_rows
 from neardup.indexes.index_engine import built, rotate, sorted_rows
-from neardup.indexes.segment import Segment
+from neardup.indexes.segment import Segment, columns_of, no_rows
 from tests.neardup.indexes.generated import MASK, entries, fingerprints, unhurried
 
 Entries = list[tuple[int, int]]

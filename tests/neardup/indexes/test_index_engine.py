@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from neardup import HammingIndex
 from neardup.indexes import index_engine
 from neardup.indexes.arrays import Rows
-from neardup.indexes.files.file_layout import Span, log_name
-from neardup.indexes.files.index_directory import LogHeader
-from neardup.indexes.files.segment_file import SegmentLabel, read_segment, stage_segment
+from neardup.indexes.index_directory import LogHeader
 from neardup.indexes.index_engine import MAX_MERGED, RATIO, MergeSegment, built, next_merge
+from neardup.indexes.index_files import SegmentLabel, Span, log_name, read_segment, stage_segment
 from tests.neardup.indexes.generated import unhurried
 
 

@@ -301,7 +301,7 @@ class TestOpening:
     def test_more_than_one_batch_at_once_comes_back(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("neardup.indexes.lsh_tables.BATCH_ROWS", 1000)
+        monkeypatch.setattr("neardup.indexes.lsh.BATCH_ROWS", 1000)
         values = np.random.default_rng(3).integers(0, 2**32, (70_000, 16), dtype=np.uint32)
         with LshIndex(path=tmp_path, permutations=16, shape=(2, 8)) as index:
             index.add_many(values, np.arange(70_000))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from neardup.features.hashing import GOLDEN
 from neardup.indexes.arrays import Signatures
 from neardup.indexes.banding import Banding
-from neardup.indexes.lsh_rows import factors_of
-from neardup.indexes.lsh_tables import UNLIMITED, LshTables
+from neardup.indexes.lsh import UNLIMITED
+from neardup.indexes.lsh_tables import LshTables, factors_of
 from tests.neardup.indexes.generated import scattered, unhurried
 
 shapes = st.sampled_from(
@@ -31,7 +31,7 @@ def signatures(draw: st.DrawFn, permutations: int) -> Signatures:
 
 
 def keys_of(values: Signatures, shape: Banding) -> list[list[int]]:
-    factors, used = factors_of(shape), shape.bands * shape.rows
+    factors, used = factors_of(*shape), shape.bands * shape.rows
     products = values[:, :used].astype(np.uint64) * factors[:used]
     totals = products.reshape(len(values), *shape).sum(axis=2) + factors[used:]
     keys: list[list[int]] = (totals >> np.uint64(32)).tolist()
@@ -55,8 +55,8 @@ def sketches_of(values: Signatures) -> list[list[int]]:
 
 
 def filled(values: Signatures, shape: Banding) -> LshTables:
-    tables = LshTables(values.shape[1], shape, keep_fresh=True)
-    tables.extend(values, np.arange(len(values)))
+    tables = LshTables(values.shape[1], *shape)
+    tables.add_many(values, np.arange(len(values)))
     return tables
 
 
@@ -67,7 +67,7 @@ def test_keys_and_sketches_are_those_of_the_definition(
 ) -> None:
     permutations, shape = used
     values = data.draw(signatures(permutations))
-    ids, keys, sketches = filled(values, shape).fresh()
+    ids, keys, sketches = filled(values, shape).stored_rows(0, len(values))
     assert ids.tolist() == list(range(len(values)))
     assert keys.tolist() == keys_of(values, shape)
     assert sketches.tolist() == sketches_of(values)
@@ -93,15 +93,14 @@ def test_restored_rows_answer_as_those_that_were_added(
 ) -> None:
     permutations, shape = used
     values = data.draw(signatures(permutations))
-    added = filled(values, shape)
-    restored = LshTables(permutations, shape, keep_fresh=True)
-    restored.restore(added.fresh())
-    assert len(restored.fresh().ids) == 0
-    added.forget_fresh(len(values))
+    added, restored = filled(values, shape), LshTables(permutations, *shape)
+    restored.restore(*added.stored_rows(0, len(values)))
     for tables in (added, restored):
-        tables.extend(values, np.arange(len(values)) + 100)
-    assert added.fresh().ids.tolist() == restored.fresh().ids.tolist()
-    assert added.fresh().keys.tolist() == restored.fresh().keys.tolist()
+        tables.add_many(values, np.arange(len(values)) + 100)
+    for one, other in zip(
+        *(tables.stored_rows(0, len(tables)) for tables in (added, restored)), strict=True
+    ):
+        assert one.tolist() == other.tolist()
     answers = added.find_many(values, UNLIMITED, permutations)
     others = restored.find_many(values, UNLIMITED, permutations)
     assert [part.tolist() for part in answers] == [part.tolist() for part in others]
@@ -109,7 +108,7 @@ def test_restored_rows_answer_as_those_that_were_added(
 
 def test_signatures_of_very_many_values_are_held() -> None:
     values = scattered(4, 40, 1 << 16)
-    assert filled(values, Banding(4, 8)).fresh().sketches.tolist() == sketches_of(values)
+    assert filled(values, Banding(4, 8)).stored_rows(0, 40).sketches.tolist() == sketches_of(values)
 
 
 @pytest.mark.parametrize("count", [20_000, 30_000])

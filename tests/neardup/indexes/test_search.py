@@ -1,16 +1,11 @@
 """Segments large enough for all buckets, neighbours and plans; small ones are in test_hamming."""
 
-import sys
-from types import FrameType
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from neardup import HammingIndex
-from neardup.indexes.columns import bucket_bits
-from neardup.indexes.search import Search
+from neardup.indexes.segment import bucket_bits
 from tests.neardup.indexes.generated import planted, scanned
 
 pytestmark = pytest.mark.slow
@@ -102,67 +97,13 @@ def test_all_pairs_within_a_distance_are_found_among_planted_ones(blocks: int) -
     assert len(wanted) >= 500 * 15
 
 
-def test_an_answer_larger_than_the_room_for_many_is_whole() -> None:
+def test_an_answer_larger_than_the_room_is_whole_and_the_next_ones_too() -> None:
     index = HammingIndex(radius=0)
     index.add_many(np.full(300_000, 5, np.uint64), np.arange(300_000))
     found = index.query_many([5, 6, 5])
     assert np.bincount(found.positions, minlength=3).tolist() == [300_000, 0, 300_000]
     assert found.ids.tolist() == [*range(300_000), *range(300_000)]
     assert len(index.query(5)) == 300_000
+    assert index.query_ids(5, 0).tolist() == [*range(300_000)]
     assert index.query_many([5, 6, 5], limit=2).ids.tolist() == [0, 1, 0, 1]
-
-
-def repeated() -> HammingIndex:
-    """An index of 5,000 entries of 0 and 10,000 of 7."""
-    index = HammingIndex(radius=0)
-    index.add_many(np.zeros(5_000, np.uint64), np.arange(5_000)[::-1])
-    index.add_many(np.full(10_000, 7, np.uint64), np.arange(10_000))
-    return index
-
-
-@pytest.mark.parametrize("many", [False, True])
-def test_an_answer_that_found_no_memory_leaves_the_next_ones_whole(
-    monkeypatch: pytest.MonkeyPatch, many: bool
-) -> None:
-    def no_memory(*_: object) -> None:
-        raise MemoryError
-
-    index = repeated()
-    with monkeypatch.context() as patch:
-        patch.setattr(np, "empty", no_memory)
-        with pytest.raises(MemoryError):
-            index.query_many([7]) if many else index.query(7)
-    assert [match.id for match in index.query(0)] == list(range(5_000))
-    assert index.query_many([0]).ids.tolist() == list(range(5_000))
-
-
-class Interrupt:
-    """Interrupts a function before some line of it, as Ctrl-C does."""
-
-    def __init__(self, line: int) -> None:
-        self.left = line
-
-    def __call__(self, frame: FrameType, _event: str, _argument: object) -> Any:
-        return self.on_line if frame.f_code is Search._make_room.__code__ else None
-
-    def on_line(self, _frame: FrameType, event: str, _argument: object) -> Any:
-        self.left -= event == "line"
-        if self.left < 0:
-            sys.settrace(None)
-            raise KeyboardInterrupt
-        return self.on_line
-
-
-@pytest.mark.parametrize("line", range(2))
-def test_an_interrupted_answer_leaves_the_next_ones_whole(line: int) -> None:
-    index = repeated()
-    tracing = sys.gettrace()
-    try:
-        sys.settrace(Interrupt(line))
-        with pytest.raises(KeyboardInterrupt):
-            index.query(7)
-    finally:
-        sys.settrace(tracing)
-    index.query(7, limit=1)
-    assert [match.id for match in index.query(0)] == list(range(5_000))
-    assert index.query_many([0]).ids.tolist() == list(range(5_000))
+    assert len(index.query(5)) == 300_000

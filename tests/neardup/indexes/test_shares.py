@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.indexes.columns import BLOCKS
-from neardup.indexes.segment import MAX_SHARE, masks
+from neardup.indexes.segment import BLOCKS, MAX_SHARE, masks
 from tests.neardup.indexes.generated import MASK, radii, unhurried
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from neardup import Parameters, Verdict
 from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.head_format import limits_of, recorded
-from neardup.storage.redis.shelf import Shelf
+from neardup.storage.redis.text_store import TextStore
 from tests.neardup.storage.redis.judges import Page, SharedJudge, document_of, owner_of
 from tests.neardup.texts import changed
 
@@ -45,7 +45,7 @@ class Fleet:
     server: Server
     judge: SharedJudge
     other: SharedJudge
-    shelf: Shelf
+    text_store: TextStore
 
     async def commit(self, page: Page, look: Look, *, keeps: bool = False) -> int | None:
         return (await self.answer(page, look, keeps=keeps)).number
@@ -53,7 +53,7 @@ class Fleet:
     async def answer(self, page: Page, look: Look, *, keeps: bool = False) -> Commit:
         about = b'{"number": %d}' % page.number
         record = recorded(owner_of(page.number), document_of(page, PARAMETERS), about)
-        return await self.shelf.log.commit(
+        return await self.text_store.log.commit(
             record.head, record.packed(), look.compared, limits_of(PARAMETERS), keeps=keeps
         )
 
@@ -66,7 +66,7 @@ async def fleet_of(url: str) -> AsyncIterator[Fleet]:
     servers = [await connect(url, "test:") for _ in range(3)]
     try:
         judge, other = [await SharedJudge.opened(server, PARAMETERS) for server in servers[:2]]
-        yield Fleet(servers[2], judge, other, Shelf(servers[2], blocks=4))
+        yield Fleet(servers[2], judge, other, TextStore(servers[2], blocks=4))
     finally:
         for server in servers:
             await server.close()

@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 from typing import TYPE_CHECKING, TypeVar
 
+from neardup.storage.redis.commands import Script
 from neardup.storage.redis.connecting import connect
-from neardup.storage.redis.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

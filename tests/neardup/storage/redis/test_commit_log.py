@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from neardup.storage.redis.commit_log import Look
-    from neardup.storage.redis.shelf import Findings
+    from neardup.storage.redis.text_store import Findings
 
 
 PARTS = st.sampled_from(["", "Widget", "Widget 2", "Shop", "shop "])
@@ -47,7 +47,7 @@ NAMES = st.builds(
 
 def test_a_near_text_that_came_between_is_looked_at_again(url: str) -> None:
     async def use(fleet: Fleet) -> None:
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         await fleet.judge.judge(Page(1, PAGE))
         assert await fleet.commit(Page(2, NEAR), look) is None
         assert await fleet.commit(Page(2, PAGE), look) is None
@@ -67,10 +67,10 @@ def test_a_text_that_came_between_and_shares_a_band_is_looked_at_again(url: str)
     assert (first.fingerprint ^ second.fingerprint).bit_count() > PARAMETERS.max_distance
 
     async def use(fleet: Fleet) -> None:
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         await fleet.judge.judge(Page(1, PAGE))
         assert await fleet.commit(Page(2, half), look) is None
-        assert await fleet.commit(Page(2, half), await fleet.shelf.log.look()) == 1
+        assert await fleet.commit(Page(2, half), await fleet.text_store.log.look()) == 1
 
     with_fleet(url, use)
 
@@ -87,7 +87,7 @@ def test_the_log_passes_by_what_marks_tell_to_be_of_another_name(
 
     async def use(fleet: Fleet) -> None:
         await fleet.server.run("FLUSHALL")
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         assert await fleet.commit(Page(1, PAGE, name=first), look) == 0
         answer = await fleet.answer(Page(2, NEAR, name=second), look)
         if ordered_one.are_other[0]:
@@ -105,13 +105,13 @@ def test_the_log_passes_by_what_marks_tell_to_be_of_another_name(
 
 def test_where_names_are_not_compared_they_pass_nothing_by(redis_url: str) -> None:
     async def use(fleet: Fleet) -> None:
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         names = [Name(title=f"Lamp {number}") for number in range(2)]
         assert await fleet.commit(Page(1, PAGE, name=names[0]), look) == 0
         parameters = Parameters(compare_names=False)
         page = Page(2, NEAR, name=names[1])
         record = recorded(owner_of(2), document_of(page, PARAMETERS), b"")
-        answer = await fleet.shelf.log.commit(
+        answer = await fleet.text_store.log.commit(
             record.head, record.packed(), look.compared, limits_of(parameters), keeps=False
         )
         assert (answer.number, answer.others) == (None, 0)
@@ -134,8 +134,8 @@ def test_siblings_judged_at_one_moment_are_looked_for_once_each(
 
     async def use(fleet: Fleet) -> None:
         for judge in (fleet.judge, fleet.other):
-            shelf = judge.deduplicator._shelf
-            monkeypatch.setattr(shelf, "find", _noted(shelf.find, looks))
+            text_store = judge.deduplicator._text_store
+            monkeypatch.setattr(text_store, "find", _noted(text_store.find, looks))
         pages = [Page(n, changed(PAGE, n), name=name(n)) for n in range(24)]
         for page in pages[:4]:
             await fleet.judge.judge(page)
@@ -181,7 +181,7 @@ def test_of_siblings_judged_at_one_moment_the_first_alone_is_new(url: str) -> No
 
 def test_equal_short_texts_that_came_between_are_looked_at_again(url: str) -> None:
     async def use(fleet: Fleet) -> None:
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         await fleet.judge.judge(Page(1, "a few words"))
         assert await fleet.commit(Page(2, "A few words"), look) is None
         assert await fleet.commit(Page(2, "a few others"), look) == 1
@@ -192,7 +192,7 @@ def test_equal_short_texts_that_came_between_are_looked_at_again(url: str) -> No
 
 def test_equal_bytes_that_came_between_are_looked_at_again(url: str) -> None:
     async def use(fleet: Fleet) -> None:
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         await fleet.judge.judge(Page(1, PAGE, b"p" * 16))
         assert await fleet.commit(Page(2, FAR, b"p" * 16), look) is None
         assert await fleet.commit(Page(2, FAR, b"q" * 16), look) == 1
@@ -244,7 +244,7 @@ def test_a_text_is_kept_and_written_elsewhere_in_one_step(redis_url: str) -> Non
         # The look with its questions, and the commit.
         assert after - before <= 2
         assert await fleet.unwritten() == 0
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         assert (look.compared.below, len(look.recent.ids)) == (1, 0)
 
     with_fleet(redis_url, use)
@@ -252,7 +252,7 @@ def test_a_text_is_kept_and_written_elsewhere_in_one_step(redis_url: str) -> Non
 
 def test_answers_that_come_after_later_ones_miss_nothing(redis_url: str) -> None:
     async def use(fleet: Fleet) -> None:
-        log = fleet.shelf.log
+        log = fleet.text_store.log
         asked = await log._ask({})
         await fleet.judge.judge(Page(1, PAGE))
         await log.look()

@@ -44,7 +44,7 @@ def test_a_sibling_whose_judge_died_gets_its_verdict(url: str) -> None:
     async def use(fleet: Fleet) -> None:
         pages = [Page(n, changed(PAGE, n), name=Name(title=f"Lamp {n}")) for n in range(3)]
         await fleet.judge.judge(pages[0])
-        assert await fleet.commit(pages[1], await fleet.shelf.log.look()) == 1
+        assert await fleet.commit(pages[1], await fleet.text_store.log.look()) == 1
         await fleet.judge.judge(pages[2])
         again = await fleet.other.judge(pages[1])
         assert (again.kind, again.resembles) == ("same_template", 0)
@@ -55,7 +55,7 @@ def test_a_sibling_whose_judge_died_gets_its_verdict(url: str) -> None:
 
 def test_a_commit_whose_reply_was_lost_is_found_to_be_ones_own(url: str) -> None:
     async def use(fleet: Fleet) -> None:
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         assert await fleet.commit(Page(1, PAGE), look) == 0
         assert await fleet.commit(Page(1, PAGE), look) is None
         assert await fleet.commit(Page(1, PAGE), look, keeps=True) is None
@@ -88,9 +88,9 @@ def test_bytes_beside_a_text_are_held_once_it_is_kept(url: str) -> None:
         assert asked == [1, 3]
         # A judge that died before it wrote them: the next one of the same page does.
         again = Page(4, "a few words")
-        number = await fleet.commit(again, await fleet.shelf.log.look())
+        number = await fleet.commit(again, await fleet.text_store.log.look())
         assert number is not None
-        assert await fleet.shelf.beside(number) is None
+        assert await fleet.text_store.beside(number) is None
         await judge(again, b"of the fourth")
         await judge(again, b"said again")
         held = [await fleet.judge.deduplicator.beside(each) for each in range(number + 1)]
@@ -101,7 +101,7 @@ def test_bytes_beside_a_text_are_held_once_it_is_kept(url: str) -> None:
 
 def test_what_a_dead_judge_left_in_the_log_is_found_and_told(url: str) -> None:
     async def use(fleet: Fleet) -> None:
-        await fleet.commit(Page(1, PAGE, b"p" * 16), await fleet.shelf.log.look())
+        await fleet.commit(Page(1, PAGE, b"p" * 16), await fleet.text_store.log.look())
         assert (await fleet.judge.judge(Page(2, NEAR))).duplicate_of == 1
         assert (await fleet.judge.judge(Page(3, PAGE))).duplicate_of == 1
         assert (await fleet.judge.judge(Page(4, FAR, b"p" * 16))).duplicate_of == 1
@@ -122,12 +122,12 @@ def test_what_a_dead_judge_left_behind_is_written_by_another(
     async def use(fleet: Fleet) -> None:
         for number in range(3):
             page = Page(number, lone_text(number))
-            await fleet.commit(page, await fleet.shelf.log.look())
+            await fleet.commit(page, await fleet.text_store.log.look())
         for number in range(3):
             near = Page(10, changed(lone_text(number), 1))
             assert (await fleet.judge.judge(near)).duplicate_of is not None
             assert await fleet.unwritten() == 2 - number
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         assert len(look.recent.ids) == 0
         assert look.compared.below == 3
         # Found by its postings now.
@@ -139,13 +139,13 @@ def test_what_a_dead_judge_left_behind_is_written_by_another(
 def test_what_is_written_twice_is_stored_once(redis_url: str) -> None:
     async def use(fleet: Fleet) -> None:
         page = Page(1, PAGE, b"p" * 16)
-        number = await fleet.commit(page, await fleet.shelf.log.look())
+        number = await fleet.commit(page, await fleet.text_store.log.look())
         assert number is not None
-        packed = await fleet.shelf.log.body(number)
+        packed = await fleet.text_store.log.body(number)
         assert packed is not None
-        await fleet.shelf.post(number, packed)
+        await fleet.text_store.post(number, packed)
         stored = await _everything(fleet.server)
-        await fleet.shelf.post(number, packed)
+        await fleet.text_store.post(number, packed)
         assert await _everything(fleet.server) == stored
 
     with_fleet(redis_url, use)
@@ -165,13 +165,13 @@ def test_a_judge_that_was_away_too_long_looks_again(
     monkeypatch.setattr(module, "_KEPT_HEADS", 2)
 
     async def use(fleet: Fleet) -> None:
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         for number in range(5):
             await fleet.judge.judge(Page(number, lone_text(number)))
         # And next, low, oldest and last.
         assert await fleet.server.run("HLEN", "test:{test:log}:state") == 2 + 4
         assert await fleet.commit(Page(9, FAR), look) is None
-        assert await fleet.commit(Page(9, FAR), await fleet.shelf.log.look()) == 5
+        assert await fleet.commit(Page(9, FAR), await fleet.text_store.log.look()) == 5
         assert await fleet.judge.judge(Page(10, lone_text(99))) == NEW
 
     with_fleet(url, use)
@@ -186,7 +186,7 @@ def test_a_server_that_lost_texts_is_asked_anew(redis_url: str) -> None:
         await fleet.server.run("FLUSHALL")
         for number in range(10, 20):
             page = Page(number, lone_text(number))
-            number_there = await fleet.commit(page, await fleet.shelf.log.look())
+            number_there = await fleet.commit(page, await fleet.text_store.log.look())
             assert number_there == number - 10
         for number in range(10, 20):
             near = await fleet.judge.judge(Page(200 + number, changed(lone_text(number), 1)))
@@ -204,10 +204,10 @@ def test_a_judgement_of_before_a_loss_tells_nothing_of_texts_after_it(redis_url:
         await fleet.judge.judge(Page(1, PAGE))
         await fleet.other.judge(Page(2, lone_text(20)))
         source = fleet.other.deduplicator._source
-        under_way = Candidates(NEAR, [], PARAMETERS, source.verifier, source.shelf.known)
+        under_way = Candidates(NEAR, [], PARAMETERS, source.verifier, source.text_store.known)
         await fleet.server.run("FLUSHALL")
         await fleet.judge.judge(Page(3, FAR))
-        await source.shelf.log.look()
+        await source.text_store.log.look()
         under_way.compare(Match(0, 0), PAGE)
         assert under_way.near[0].similarity
         near = await fleet.other.judge(Page(4, changed(FAR, 1)))
@@ -259,12 +259,12 @@ def test_a_commit_to_a_server_that_lost_an_entry_since_the_look_is_refused(
         async with fleet_of(redis_of_dumps.url) as fleet:
             await save_one(fleet, redis_of_dumps)
             await fleet.judge.judge(Page(2, lone_text(20)))
-            look = await fleet.shelf.log.look()
+            look = await fleet.text_store.log.look()
             redis_of_dumps.kill()
             redis_of_dumps.start()
             answer = await fleet.answer(Page(9, NEAR), look)
             assert (answer.number, answer.near) == (None, None)
-            assert await fleet.commit(Page(9, NEAR), await fleet.shelf.log.look()) == 1
+            assert await fleet.commit(Page(9, NEAR), await fleet.text_store.log.look()) == 1
             # Nor is what was refused once taken by the number of the refusal.
             refused = await fleet.answer(
                 Page(10, PAGE), look._replace(compared=Compared(0, 0, b""))
@@ -273,7 +273,7 @@ def test_a_commit_to_a_server_that_lost_an_entry_since_the_look_is_refused(
             assert refused.near.ids.tolist() == [1]
             redis_of_dumps.kill()
             redis_of_dumps.start()
-            assert await fleet.commit(Page(3, PAGE), await fleet.shelf.log.look()) == 1
+            assert await fleet.commit(Page(3, PAGE), await fleet.text_store.log.look()) == 1
             again = look._replace(compared=refused.compared)
             assert await fleet.commit(Page(10, changed(PAGE, 2)), again) is None
 

@@ -28,14 +28,14 @@ _LISTS = "test:l:0"
 def test_a_text_that_could_not_be_kept_is_no_original(redis_url: str) -> None:
     async def use(fleet: Fleet) -> None:
         page = Page(1, PAGE, _PAYLOAD)
-        look = await fleet.shelf.log.look()
+        look = await fleet.text_store.log.look()
         await fleet.server.run("SET", _LISTS, "of another program")
         with pytest.raises(ServerError, match=f"WRONGTYPE.* in {_LISTS} "):
             await fleet.judge.judge(page)
         record = recorded(owner_of(1), document_of(page, PARAMETERS), b'{"number": 1}')
         limits = limits_of(PARAMETERS)
         with pytest.raises(ServerError, match="WRONGTYPE"):
-            await fleet.shelf.keep(record, look.compared, limits, bytes, keeps=False)
+            await fleet.text_store.keep(record, look.compared, limits, bytes, keeps=False)
         await fleet.server.run("DEL", _LISTS)
         # Nothing is left by which the next text would be a copy of one that is not kept.
         assert await fleet.other.judge(Page(2, PAGE)) == NEW

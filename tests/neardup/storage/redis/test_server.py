@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from neardup.errors import ClosedError, ServerError
-from neardup.storage.redis.script import Call
+from neardup.storage.redis.commands import Call
 from tests.neardup.storage.redis.running import script, using
 from tests.servers.redis import ServerUnavailableError, redis_cluster
 from tests.waiting import until

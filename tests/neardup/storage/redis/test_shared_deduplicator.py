@@ -140,7 +140,7 @@ class TestShared:
     def test_a_copy_is_found_by_its_name_where_lists_are_full(
         self, redis_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("neardup.storage.redis.shelf.MAX_CANDIDATES", 5)
+        monkeypatch.setattr("neardup.storage.redis.text_store.MAX_CANDIDATES", 5)
         monkeypatch.setattr("neardup.storage.redis.record_lists.MAX_LIST", 10)
         monkeypatch.setattr("neardup.storage.redis.record_lists.MAX_READ_PARTS", 0)
         monkeypatch.setattr("neardup.storage.redis.record_lists.MAX_PART", 1)

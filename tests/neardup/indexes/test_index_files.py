@@ -7,15 +7,15 @@ import xxhash
 
 from neardup.errors import IndexFileError
 from neardup.indexes.arrays import Rows
-from neardup.indexes.columns import Shape, Tables, no_rows, tables_of
-from neardup.indexes.files.file_layout import Span
-from neardup.indexes.files.segment_file import (
+from neardup.indexes.index_engine import built
+from neardup.indexes.index_files import (
     SegmentLabel,
+    Span,
     read_segment,
     sections_of,
     stage_segment,
 )
-from neardup.indexes.index_engine import built
+from neardup.indexes.segment import Shape, Tables, no_rows, tables_of
 from tests.damage import largest_file
 
 IDENTITY = bytes(range(16))

@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from neardup.indexes.arrays import Rows
-from neardup.indexes.columns import no_rows
-from neardup.indexes.files.file_layout import Span
-from neardup.indexes.files.index_directory import EMPTY, Batch, LogHeader, open_log
-from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
+from neardup.indexes.index_directory import EMPTY, Batch, LogHeader, open_log
 from neardup.indexes.index_engine import built
+from neardup.indexes.index_files import SegmentLabel, Span, stage_segment
+from neardup.indexes.segment import no_rows
 
-DOCUMENT = Path(__file__).parents[4] / "docs" / "formats.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "formats.md"
 IDENTITY = bytes(range(16))
 BYTES = re.compile(r"^[0-9a-f]{2,3}  ((?:[0-9a-f]{2} ?)+(?: (?:[0-9a-f]{2} ?)+)?)", re.MULTILINE)
 

@@ -6,17 +6,17 @@ import pytest
 
 from neardup import HammingIndex
 from tests.damage import said_before_a_kill
-from tests.neardup.indexes.files.flushing import fingerprint_of, is_deleted
+from tests.neardup.indexes.flushing import fingerprint_of, is_deleted
 
 pytestmark = pytest.mark.slow
 
-REPOSITORY = Path(__file__).parents[4]
+REPOSITORY = Path(__file__).parents[3]
 KILLS = 6
 
 
 def promised_before_a_kill(path: Path, seed: int, chance: random.Random) -> int:
     """Let a process add and flush, kill it, and return how many entries it promised last."""
-    words = ["-m", "tests.neardup.indexes.files.flushing", str(path), str(seed)]
+    words = ["-m", "tests.neardup.indexes.flushing", str(path), str(seed)]
     return max(map(int, said_before_a_kill(words, chance, 0.3)))
 
 

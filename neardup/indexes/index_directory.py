@@ -14,22 +14,20 @@ from neardup.files.batches import AppendingFile, BatchFormat, Promise, StoredBat
 from neardup.files.durable import lock_directory, put_in_place, write_durably, write_temporary
 from neardup.files.sealed import CHECKSUM, HALF_WAY, REMEDY, FileKind, sealed, unusable
 from neardup.indexes.arrays import Rows
-from neardup.indexes.columns import Tables
-from neardup.indexes.files.file_layout import (
+from neardup.indexes.index_files import (
+    IDENTITY_BYTES,
     LAST_LOG,
     LayoutError,
+    SegmentLabel,
     Span,
     is_ours,
     layout_of,
     log_name,
-)
-from neardup.indexes.files.segment_file import (
-    IDENTITY_BYTES,
-    SegmentLabel,
     map_tables,
     read_segment,
     stage_segment,
 )
+from neardup.indexes.segment import Tables
 
 _HEADER = struct.Struct(f"<8sII{IDENTITY_BYTES}sQ")
 _KIND = FileKind("a log", b"NDUPLOG\n", 3, _HEADER.size + CHECKSUM.size)
@@ -157,8 +155,8 @@ class IndexDirectory:
 
     Files:
         index.lock: Locked while the directory is open; otherwise without meaning.
-        00000001-00000004.seg: Segments; see ``segment_file``.
-        00000005.log: The entries that are in no segment yet; see ``log_file``.
+        00000001-00000004.seg: Segments; see ``index_files``.
+        00000005.log: The entries that are in no segment yet.
         00000005.log.tail-1: A torn tail of the log, which was never promised; kept for inspection.
     """
 

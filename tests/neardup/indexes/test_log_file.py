@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neardup.errors import IndexFileError
 from neardup.files.batches import AppendingFile, Promise
 from neardup.indexes.arrays import Rows
-from neardup.indexes.files.index_directory import EMPTY, Batch, LogHeader, open_log, read_log
+from neardup.indexes.index_directory import EMPTY, Batch, LogHeader, open_log, read_log
 from tests.damage import largest_file, refuses_flipped_bytes
 
 HEADER = LogHeader(bytes(range(16)), 3)

@@ -11,7 +11,7 @@ import pytest
 from neardup import HammingIndex
 from neardup.indexes import index_engine
 from neardup.indexes.arrays import Match
-from neardup.indexes.files.file_layout import layout_of
+from neardup.indexes.index_files import layout_of
 
 
 class Steps:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neardup.candidates import MAX_CANDIDATES, KnownShingles
 from neardup.features.shingles import distinct
-from neardup.storage.redis.commit_log import Commit, CommitLog, Compared, Elsewhere, Look
+from neardup.storage.redis.commit_log import Commit, CommitLog, Compared, Look, SideRecords
 from neardup.storage.redis.head_format import (
     HAS_FINGERPRINT,
     HAS_PAYLOAD,
@@ -51,7 +51,7 @@ class Findings:
         )
 
 
-class Shelf:
+class TextStore:
     """Finds kept texts and adds to them; decides nothing.
 
     Args:
@@ -154,14 +154,14 @@ class Shelf:
             if commit.number is not None:
                 await self.post(commit.number, packed, beside())
             return commit
-        elsewhere = Elsewhere(
+        side_records = SideRecords(
             self._documents.text_keys,
             self._documents.beside_keys,
             beside(),
             self._list_additions(head, 0),
         )
         return await self.log.commit(
-            head, packed, compared, limits, keeps=keeps, elsewhere=elsewhere
+            head, packed, compared, limits, keeps=keeps, side_records=side_records
         )
 
     def _list_additions(self, head: Head, number: int) -> list[Addition]:

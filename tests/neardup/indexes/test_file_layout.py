@@ -1,6 +1,6 @@
 import pytest
 
-from neardup.indexes.files.file_layout import Layout, LayoutError, Span, layout_of
+from neardup.indexes.index_files import Layout, LayoutError, Span, layout_of
 
 A, B, C, AB, ABC = (
     "00000001-00000001.seg",

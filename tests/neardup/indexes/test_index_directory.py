@@ -13,14 +13,13 @@ import pytest
 from neardup import HammingIndex
 from neardup.errors import IndexFileError, IndexLockedError, StorageError
 from neardup.indexes.arrays import Match, Rows
-from neardup.indexes.columns import no_rows
-from neardup.indexes.files.file_layout import LAST_LOG, Span, log_name
-from neardup.indexes.files.index_directory import LogHeader
-from neardup.indexes.files.segment_file import SegmentLabel, stage_segment
+from neardup.indexes.index_directory import LogHeader
 from neardup.indexes.index_engine import built
+from neardup.indexes.index_files import LAST_LOG, SegmentLabel, Span, log_name, stage_segment
+from neardup.indexes.segment import no_rows
 from tests.damage import full_for, largest_file
 
-REPOSITORY = Path(__file__).parents[4]
+REPOSITORY = Path(__file__).parents[3]
 
 
 def names_in(path: Path) -> set[str]:

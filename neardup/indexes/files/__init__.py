@@ -1,1 +1,0 @@
-"""The files of an index: see docs/formats.md."""
