@@ -9,18 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawler.frontier.order import host_number
-from crawler.url_rules.disabled import NoUrlRules
+from crawler.url_rules.learning.hypothesis import LearningPolicy
 from tests.crawler.frontier.ruled import RuledCrawl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawler.frontier.order import QueuedRequest
-    from crawler.url_rules.engine import UrlRules
     from rules_peers.simulated_site import Answer, SimulatedSite
 
 UNDER_WAY = 8
@@ -69,17 +68,9 @@ class _Crawl(RuledCrawl):
     def __init__(self, folder: Path, site: SimulatedSite, *, is_learning: bool) -> None:
         self._answers: dict[str, Answer | None] = {}
         self._served = site
-        self._is_learning = is_learning
         self.links = 0
         self.of_links, self.of_pages = _Meter(), _Meter()
-        super().__init__(folder, self._content)
-
-    def open(self) -> None:
-        super().open()
-        if not self._is_learning:
-            self.rules = cast(
-                "UrlRules", NoUrlRules(self.database, self.queue, self.rules.fixed, "learning")
-            )
+        super().__init__(folder, self._content, policy=LearningPolicy() if is_learning else None)
 
     def _content(self, url: str) -> str | None:
         answer = self._answers[url]

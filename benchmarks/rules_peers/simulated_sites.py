@@ -18,6 +18,7 @@ from rules_peers.software_sites import (
     Trac,
     Versions,
 )
+from rules_peers.view_sites import VIEWS, FacetedShop, RepositoryBrowser, viewed
 from tests.sites.dynamic import CLUTTERED
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ SIMULATED: dict[str, Callable[[int], SimulatedSite]] = {
     "blog": Blog,
     "languages": Languages,
     "versions": Versions,
+    **{name: viewed(name) for name in VIEWS},
+    "repository browser": RepositoryBrowser,
+    "shop with facets": FacetedShop,
     "hosts": Hosts,
     "hosts, one kind of page": lambda seed: Hosts(seed, kinds=("page",)),
     **{
@@ -63,6 +67,12 @@ SIMULATED: dict[str, Callable[[int], SimulatedSite]] = {
         for name in VARIED
         for percent in (1, 3, 10)
         for third in ("", "early", "late")
+    },
+    **{
+        f"{name}, {percent} % differ": viewed(name, percent)
+        for name, views in VIEWS.items()
+        if views.same
+        for percent in (1, 2)
     },
 }
 """Sites by name, given a seed."""

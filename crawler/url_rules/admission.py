@@ -1,6 +1,7 @@
 """Decide which requests the learned rules skip, and which of those are made all the same.
 
-The queue is brought into agreement with the rules, a slice at a time.
+So is one that is skipped for another which gives no page. The queue is brought into agreement with
+the rules, a slice at a time.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from crawler.frontier.order import Skip, host_number
 from crawler.pages.page_store import PageStore
-from crawler.pages.shared_verdicts import Elsewhere
+from crawler.pages.shared_verdicts import FleetOriginals
 from crawler.storage import meta_names
 from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, WAITING, RequestState
 from crawler.url_rules.learned_rule import gained, weakest
@@ -24,7 +25,6 @@ from crawler.url_rules.validation import ENOUGH
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from crawler.storage.database import Database
     from crawler.url_rules.learned_rule import LearnedRule
     from crawler.url_rules.low_priority import LateRequests
     from crawler.url_rules.rule_state import RuleState
@@ -41,7 +41,7 @@ EXPLORED_OF = 20
 EXPLORED_OF_IDS = 40
 """The same ratio for URLs that differ in nothing but ids, which no two pages share."""
 
-_DIGESTS = 2**32
+_DIGESTS = 2**32  # values of the four bytes that draw a URL to explore
 _MAX_PATTERNS = 4_096
 
 Admitted = Skip | Literal["try"] | None
@@ -221,12 +221,6 @@ SLICE = 2_000
 """Requests that are checked between two pages."""
 
 
-def note_pending(database: Database, hosts: Iterable[str]) -> None:
-    """Let the next process regroup some hosts, given with their ports."""
-    pending = set(json.loads(database.meta(meta_names.REGROUPING) or "[]"))
-    database.set_meta(meta_names.REGROUPING, json.dumps(sorted(pending.union(hosts))))
-
-
 class _Work(NamedTuple):
     """Hosts that are regrouped together."""
 
@@ -251,7 +245,7 @@ class Regrouping:
         self._trial = trial
         self._database = state.database
         self._store = PageStore(state.database)
-        self._elsewhere = Elsewhere(state.database, self._store)
+        self._fleet_originals = FleetOriginals(state.database, self._store)
         self._skipped = state.skipped
         self._groups = state.groups
         self._rules = state.rules
@@ -260,9 +254,18 @@ class Regrouping:
         self._visit = 0
         self._work: dict[str, _Work] = {}
         self._is_noted = True
-        for host in json.loads(self._database.meta(meta_names.REGROUPING) or "[]"):
-            self.begin([host])
+        self._left = json.loads(self._database.meta(meta_names.REGROUPING) or "[]")
         self._database.before_commit.append(self._note)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether an earlier process ended before it was through."""
+        return bool(self._left)
+
+    def resume(self) -> None:
+        """Begin again with the hosts that an earlier process was not through with."""
+        for host in self._left:
+            self.begin([host])
 
     @property
     def is_pending(self) -> bool:
@@ -349,7 +352,7 @@ class Regrouping:
         if known is not None:
             self._groups.mark_explored(group)
         page = self._store.previous(key)
-        content = None if page is None else content_of(page, self._elsewhere.kept_url(page))
+        content = None if page is None else content_of(page, self._fleet_originals.kept_url(page))
         if page is not None and content is not None:
             visit = max(page.visit, page.seen_visit)
             if known is not None:
@@ -374,3 +377,65 @@ class Regrouping:
 
 
 _END = object()
+
+
+class Substitutes:
+    """Puts skipped requests back into the queue where those that stood for them gave no page."""
+
+    def __init__(self, state: RuleState) -> None:
+        self._state = state
+        self._rules = state.rules
+        self._skipped = state.skipped
+        self._groups = state.groups
+        self._addresses = state.addresses
+
+    def replace_each(self, urls: Iterable[str]) -> None:
+        """Replace some requests by others; one for several that are the same after the rules."""
+        groups: dict[Address, tuple[Address, str]] = {}
+        for url in urls:
+            address = self._addresses.learnable(url)
+            if address is not None and address.host in self._rules:
+                groups.setdefault(self._rules.apply(address), (address, url))
+        for address, url in groups.values():
+            self._replace(address, self._state.canonical.key(url))
+
+    def _replace(self, address: Address, key: bytes) -> None:
+        """Put one request back that was skipped because of one that gave no page.
+
+        Where none was skipped yet, the next one that is met is queued.
+        """
+        group = self._rules.apply(address).digest
+        self._groups.claim(group, host_number(address.hostname), key)
+        self._groups.note_failure(group, self._state.visit)
+        known = self._groups.get(group)
+        if known is not None and known.wants_another and self._skipped.put_one_back(group):
+            self._groups.note_try(group)
+
+    def note_redirected(self, urls: Sequence[str], after_rules: Address | None) -> None:
+        """Replace requests that were redirected elsewhere: to a login perhaps, or the home page.
+
+        Args:
+            urls: URLs from which a page was reached.
+            after_rules: Its address after the rules; None where there is no page.
+        """
+        addresses = [(url, self._addresses.learnable(url)) for url in urls]
+        self.replace_each(
+            url
+            for url, one in addresses
+            if one is not None and self._rules.apply(one) != after_rules
+        )
+
+    def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
+        """Replace requests that were redirected to a URL which was requested already.
+
+        If that request was only skipped because of one of these, it is itself the replacement.
+        """
+        one, others = self._addresses.learnable(target), []
+        after_rules = None if one is None else self._rules.apply(one)
+        for url in sources:
+            address = self._addresses.learnable(url)
+            if after_rules is None or address is None or self._rules.apply(address) != after_rules:
+                others.append(url)
+            else:
+                self._skipped.put_key_back(self._state.canonical.key(target))
+        self.replace_each(others)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crawler.frontier.order import Skip, host_number
-from crawler.pages.page_row import alternates_of
-from crawler.pages.verdicts import KEPT, TOO_SHORT, WALLS
-from crawler.url_rules.admission import Admission, Regrouping
+from crawler.frontier.queue import MemoryQueue
+from crawler.pages.page_row import alternates_of, columns_of
+from crawler.pages.verdicts import TOO_SHORT, WALLS
+from crawler.url_rules.admission import Admission, Regrouping, Substitutes
 from crawler.url_rules.fixed_rules import FixedRules
-from crawler.url_rules.learning.canonicals import CanonicalTrust, Declared
+from crawler.url_rules.kinds import CLOSED
+from crawler.url_rules.learned_rule import NOT_EXAMINED
+from crawler.url_rules.learning.hypothesis import LearningPolicy
+from crawler.url_rules.learning.learner import Declared
 from crawler.url_rules.learning.versions import one_of_each
-from crawler.url_rules.low_priority import KindYields, LateRequests
+from crawler.url_rules.low_priority import LateRequests
 from crawler.url_rules.rule_state import RuleState
 from crawler.url_rules.rule_trial import RuleTrial
 from crawler.url_rules.skipped import TRY
-from crawler.url_rules.traps import CLOSED, NOTED, OPEN, UrlTraps
+from crawler.url_rules.traps import UrlTraps
 from crawler.url_rules.url_groups import content_of
 from crawler.url_rules.validation import Validation
 from crawler.urls.parts import MalformedUrl
@@ -30,9 +35,10 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
     from crawler.url_rules.learning.address import Address
     from crawler.url_rules.learning.evidence import PageContent
-    from crawler.url_rules.learning.hypothesis import LearningPolicy
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.urls.canonical import Canonicalizer
+
+logger = logging.getLogger(__name__)
 
 SLICE = 500
 """Skipped requests whose depths are compared between two pages."""
@@ -52,6 +58,15 @@ class UrlRules:
     different texts. To find that out, one page in twenty is fetched under a second
     URL too, and so is the first of every kind of path and, for a few values, of each.
 
+    Where it is off, all requests are queued, and nothing is learned or skipped. An earlier process
+    that was not may have left requests that it skipped.
+
+    Args:
+        database: The crawl's database.
+        canonicalizer: The crawl's canonicalizer of URLs.
+        queue: The queue of requests; from one in memory nothing can be put back, so that it is off.
+        policy: The conditions on which a rule is believed; None: it is off.
+
     Attributes:
         is_busy: Whether the last ``lease`` returned nothing only because it took long enough, so
             that the next one may return a request at once.
@@ -63,31 +78,43 @@ class UrlRules:
         database: Database,
         canonicalizer: Canonicalizer,
         queue: RequestQueue,
-        policy: LearningPolicy,
-        fixed: FixedRules | None = None,
+        policy: LearningPolicy | None,
     ) -> None:
-        self.fixed = fixed or FixedRules(database, canonicalizer)
-        state = self._state = RuleState.opened(database, canonicalizer, queue, policy)
+        self._is_in_memory = isinstance(queue, MemoryQueue)
+        self._is_on = policy is not None and not self._is_in_memory
+        policy = policy or LearningPolicy()
+        self.fixed = FixedRules(database, canonicalizer)
+        state = self._state = RuleState.opened(
+            database, canonicalizer, queue, policy, is_on=self._is_on
+        )
         self.rules = state.rules
-        self.traps = UrlTraps(database, policy.cluster_budget)
+        self.traps = UrlTraps(
+            database, policy.cluster_budget, is_breadth_first=policy.is_breadth_first
+        )
         for cluster in self.traps.reopened:
             state.skipped.put_back_rule(-cluster)
-        self._kinds = KindYields()
-        self._late = LateRequests(
-            queue, state.skipped, self.traps, state.addresses, state.learner, self._kinds
-        )
+        self._late = LateRequests(queue, state.skipped, self.traps, state.addresses)
         self._admission = Admission(state, self._late)
         self._substitutes = Substitutes(state)
         self._validation = Validation(state)
         self.trial = RuleTrial(state, self._regroup)
         self.regrouping = Regrouping(state, self._admission, self.trial)
-        self._trust = CanonicalTrust(database, state.learner)
         self.is_busy = False
-        self._shorter: list[tuple[str, int]] = []
-        # The skipped request whose depth was compared last. At the start all are compared, since an
-        # earlier process may have found what it could not act on; None where all were.
-        self._compared: tuple[bytes, int] | None = _FIRST
+        # Whether depths of skipped requests are to be compared: at the start, since an earlier
+        # process may not have come to it, and where any was skipped or met from nearer since.
+        self._are_depths_new = self._is_on
+        self._compared: tuple[bytes, int] | None = None
+        if self._is_on:
+            self.regrouping.resume()
+        else:
+            self._validation.is_left = self._is_unsettled()
         database.before_commit.append(state.store.save_changed)
+
+    def _is_unsettled(self) -> bool:
+        """Return whether skipped requests may still be needed: rules changed or were not tried."""
+        wanted = {rule for rule in self._state.skipped.counts() if rule > 0}
+        tried = {rule.id for rule in self._state.store if rule.examined != NOT_EXAMINED}
+        return bool(wanted) and (self.regrouping.is_left or not wanted <= tried)
 
     def _regroup(self, hosts: Iterable[str]) -> None:
         self._validation.note_change()
@@ -102,15 +129,31 @@ class UrlRules:
         self._state.visit = visit
         self._validation.begin_visit()
         self._admission.begin_visit()
-        self._state.learner.trust_again()
         self._state.groups.clear()
         self.traps.clear()
 
     def continue_visit(self) -> None:
-        """Do nothing: the rules are those by which requests were skipped."""
+        """Let all requests wait again where it is off; else the rules are still those of before.
+
+        What stands for them is forgotten: it may give no page while nothing is learned.
+        """
+        if self._is_on:
+            return
+        self._validation.is_left = False
+        self._state.groups.clear()
+        again = self._state.skipped.put_all_back()
+        if again:
+            logger.info("%d requests are made that URL rules skipped before", again)
 
     def take(self, proposals: Iterable[Proposal], origin: str) -> int:
-        """Adopt rules of another crawl; return how many are new; see ``RuleTrial``."""
+        """Adopt rules of another crawl; return how many are new; see ``RuleTrial``.
+
+        Raises:
+            ValueError: It is off.
+        """
+        if not self._is_on:
+            why = "a JOBDIR" if self._is_in_memory else "CRAWL_LEARN_URL_RULES, which is off"
+            raise ValueError(f"{origin}: URL rules can only be used with {why}")
         return self.trial.take(proposals, origin)
 
     def suggest(self, proposals: Iterable[Proposal], origin: str) -> None:
@@ -126,6 +169,9 @@ class UrlRules:
 
         Complexity: O(rules of its host).
         """
+        if not self._is_on:
+            self._state.queue.push(new)
+            return True
         is_fixed, key, admitted = new.is_fixed, new.key, None
         if not is_fixed:
             late = self._late.priority(new.url, new.priority, is_given=not new.priority)
@@ -138,9 +184,7 @@ class UrlRules:
         if isinstance(admitted, Skip):
             self._validation.note_change()
             self._state.queue.push_skipped(new, admitted)
-            if admitted.rule > 0:
-                standing = self._state.groups.get(admitted.group)
-                self._shorter += self._state.skipped.deeper(standing, new.depth)
+            self._are_depths_new = True
             return False
         self._state.queue.push(new._replace(is_fixed=is_fixed or admitted == TRY))
         return True
@@ -152,6 +196,8 @@ class UrlRules:
         has room, the regrouping can wait too: all of it at once may take long. Requests of kinds
         whose pages are seldom new wait for it, since they may be those that it sets aside.
         """
+        if not self._is_on:
+            return self._state.queue.lease(load)
         if (
             self.regrouping.is_pending
             and len(self._state.queue)
@@ -180,24 +226,24 @@ class UrlRules:
         """Continue bringing the queue into agreement with the rules, if needed."""
         if self.regrouping.is_pending:
             self.regrouping.step()
-            if not self.regrouping.is_pending:
-                self._compared = _FIRST
+            self._are_depths_new |= not self.regrouping.is_pending
 
     @property
     def is_comparing_depths(self) -> bool:
-        return self._compared is not None
+        return self._are_depths_new or self._compared is not None
 
     def take_shorter(self) -> list[tuple[str, int]]:
         """Return the URLs that are nearer to a seed than was known, with their numbers of links.
 
-        They stand for others that were met nearer and are not requested themselves. After a change
-        of the rules all skipped requests are compared, a slice with each call.
+        They stand for others that were met nearer and are not requested themselves. All skipped
+        requests are compared, a slice with each call; call it while no request waits.
         """
-        taken, self._shorter = self._shorter, []
-        if self._compared is not None:
-            found, self._compared = self._state.skipped.nearer_than_standing(self._compared, SLICE)
-            taken += found
-        return taken
+        if self._compared is None and self._are_depths_new:
+            self._compared, self._are_depths_new = _FIRST, False
+        if self._compared is None:
+            return []
+        found, self._compared = self._state.skipped.nearer_than_standing(self._compared, SLICE)
+        return found
 
     def regroup_all(self) -> bool:
         was_pending = self.regrouping.is_pending
@@ -222,11 +268,9 @@ class UrlRules:
         """
         return self._validation.try_more()
 
-    def note_nearer(self, key: bytes, depth: int) -> None:
-        """Let the request that stands for a skipped one be as near to a seed as that one is met."""
-        group = self._state.skipped.group_of(key)
-        if group is not None:
-            self._shorter += self._state.skipped.deeper(self._state.groups.get(group), depth)
+    def note_nearer(self) -> None:
+        """Note that a request was met from nearer, which may be one that is skipped."""
+        self._are_depths_new = self._is_on
 
     def observe(
         self,
@@ -246,6 +290,8 @@ class UrlRules:
 
         Complexity: O(hypotheses about its host).
         """
+        if not self._is_on:
+            return
         for url in redirected:
             self._note_led(url, row)
         address = self._state.addresses.parsed(row.canonical_url)
@@ -287,19 +333,19 @@ class UrlRules:
             return
         if self.trial.is_given_up(address.host):
             return
-        same_links, kept_canonical = self._kept_page(content.kept, row)
         believed = self._state.learner.observe(
             address,
             content,
             same_as=None if kept_url is None else self._state.canonical(kept_url),
-            same_links=same_links,
-            declared=self._declared(row, redirected, kept_canonical),
+            same_links=self._links_of(content.kept, row),
+            declared=Declared(list(self._canonicals(redirected)), self._translations(row)),
             lookup=self._look_up,
         )
         self.trial.drop_doubted(address.host)
         self.trial.adopt(believed)
 
     def _note_newness(self, after_rules: Address, row: PageRow, *, is_first: bool) -> None:
+        was_slow, level = self.traps.is_slow(after_rules), self.traps.level(after_rules)
         before = self.traps.note(
             after_rules,
             row.verdict,
@@ -307,11 +353,8 @@ class UrlRules:
             original=row.duplicate_of,
             is_first=is_first,
         )
-        cluster = self.traps.cluster(after_rules)
-        is_better = before is not None and cluster.state == OPEN
-        if row.verdict in NOTED and is_first and not self._state.learner.policy.is_breadth_first:
-            is_better |= self._kinds.note(after_rules, cluster.name, is_new=row.verdict in KEPT)
-        if is_better:
+        is_better = was_slow and not self.traps.is_slow(after_rules)
+        if is_better or self.traps.level(after_rules) < level:
             self._late.note_better(host_number(after_rules.hostname))
         self._put_back(after_rules, before)
 
@@ -341,20 +384,10 @@ class UrlRules:
         """
         self._substitutes.replace_each(urls)
 
-    def _declared(
-        self, row: PageRow, redirected: Sequence[str], kept_canonical: str | None
-    ) -> Declared:
+    def _translations(self, row: PageRow) -> list[str]:
         alternates = alternates_of(row.metadata)
         some = one_of_each(alternates, _SOME_TRANSLATIONS, row.id) if alternates else ()
-        return Declared(
-            list(self._canonicals(redirected)),
-            self._canonical(row.declared_url),
-            self._canonical(kept_canonical),
-            list(self._canonicals(some)),
-        )
-
-    def _canonical(self, url: str | None) -> str | None:
-        return None if url is None else next(self._canonicals([url]), None)
+        return list(self._canonicals(some))
 
     def _canonicals(self, urls: Iterable[str]) -> Iterator[str]:
         for url in urls:
@@ -365,77 +398,13 @@ class UrlRules:
         known = self._state.groups.get(address.digest)
         return None if known is None or known.visit != self._state.visit else known.content
 
-    def _kept_page(self, page: int, row: PageRow) -> tuple[int | None, str | None]:
-        """Return the number of links of a page, and the URL that it declares as canonical."""
+    def _links_of(self, page: int, row: PageRow) -> int | None:
+        """Return the number of links of the page with a number."""
         if page == row.id:
-            return row.links, row.declared_url
-        sql = "SELECT links, declared_url FROM pages WHERE id = ?"
-        found = self._state.database.read(sql, (page,)).fetchone()
-        return (None, None) if found is None else (int(found[0]), found[1])
+            return row.links
+        found = columns_of(self._state.database.read, page, "links")
+        return None if found is None else int(found[0])
 
     def save_refuted(self) -> None:
         self._validation.note_proven()
         self.trial.save_refuted()
-        self._trust.save()
-
-
-class Substitutes:
-    """Puts skipped requests back into the queue where those that stood for them gave no page."""
-
-    def __init__(self, state: RuleState) -> None:
-        self._state = state
-        self._rules = state.rules
-        self._skipped = state.skipped
-        self._groups = state.groups
-        self._addresses = state.addresses
-
-    def replace_each(self, urls: Iterable[str]) -> None:
-        """Replace some requests by others; one for several that are the same after the rules."""
-        groups: dict[Address, tuple[Address, str]] = {}
-        for url in urls:
-            address = self._addresses.learnable(url)
-            if address is not None and address.host in self._rules:
-                groups.setdefault(self._rules.apply(address), (address, url))
-        for address, url in groups.values():
-            self._replace(address, self._state.canonical.key(url))
-
-    def _replace(self, address: Address, key: bytes) -> None:
-        """Put one request back that was skipped because of one that gave no page.
-
-        Where none was skipped yet, the next one that is met is queued.
-        """
-        group = self._rules.apply(address).digest
-        self._groups.claim(group, host_number(address.hostname), key)
-        self._groups.note_failure(group, self._state.visit)
-        known = self._groups.get(group)
-        if known is not None and known.wants_another and self._skipped.put_one_back(group):
-            self._groups.note_try(group)
-
-    def note_redirected(self, urls: Sequence[str], after_rules: Address | None) -> None:
-        """Replace requests that were redirected elsewhere: to a login perhaps, or the home page.
-
-        Args:
-            urls: URLs from which a page was reached.
-            after_rules: Its address after the rules; None where there is no page.
-        """
-        addresses = [(url, self._addresses.learnable(url)) for url in urls]
-        self.replace_each(
-            url
-            for url, one in addresses
-            if one is not None and self._rules.apply(one) != after_rules
-        )
-
-    def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
-        """Replace requests that were redirected to a URL which was requested already.
-
-        If that request was only skipped because of one of these, it is itself the replacement.
-        """
-        one, others = self._addresses.learnable(target), []
-        after_rules = None if one is None else self._rules.apply(one)
-        for url in sources:
-            address = self._addresses.learnable(url)
-            if after_rules is None or address is None or self._rules.apply(address) != after_rules:
-                others.append(url)
-            else:
-                self._skipped.put_key_back(self._state.canonical.key(target))
-        self.replace_each(others)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from crawler.frontier.seen import RecentDepths
 from crawler.storage.states import VariantState
-from crawler.url_rules.variant_trials import VariantComparison, VariantTrial, VariantTrials
+from crawler.url_rules.variant_trials import VariantComparison, VariantTrials
 from crawler.url_rules.variants import (
     ANY_OF,
     MAX_OF_SESSIONS,
@@ -27,15 +27,13 @@ from crawler.url_rules.variants import (
     separate_keys,
     separate_of,
     standing_for,
-    tried_rules,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
-    from crawler.url_rules.variants import SkippedVariant
     from crawler.urls.canonical import Canonicalizer
 
 MAX_UNDECIDED: Final = 4
@@ -44,7 +42,7 @@ MAX_UNDECIDED: Final = 4
 SLICE: Final = 200
 """Reconsider this many variants at once after a rule was revoked."""
 
-_PROVEN = 3
+_PROVEN = 3  # trials that agreed, of each rule for ids of sessions
 _RECENT = 16_384
 _START = (b"", b"")
 
@@ -68,21 +66,18 @@ class FixedRules:
         self._comparison = VariantComparison(database, canonicalizer)
         self._reasons: dict[bytes, str] = {}
         self.variants = Variants(database)
-        self._rules = HostRules(tried_rules(database.read))
+        self._rules = HostRules(database)
         self._met = RecentDepths[bytes](_RECENT)
         self._trials = VariantTrials()
-        self._unqueued: list[SkippedVariant] = []
         for tried in self.variants.tried():
-            self._await(tried.key, tried.standing, tried.host, tuple(tried.rules.split(",")))
-            if tried.request:
-                self._unqueued.append(tried)
-        self.revoked_hosts = self._rules.revoked_hosts
+            self._await(tried)
+        self.revoked_hosts = self._rules.revoked
         # A killed process may not have reconsidered all.
         self._released = dict.fromkeys(releasing_hosts(database.read), _START)
 
-    def _await(self, key: bytes, standing: bytes, host: str, names: tuple[str, ...]) -> None:
-        pages = standing, self._comparison.end_of(standing), self._comparison.end_of(key)
-        self._trials.begin(key, VariantTrial(standing, host, names), pages)
+    def _await(self, variant: Variant) -> None:
+        standing, end_of = variant.standing, self._comparison.end_of
+        self._trials.begin(variant, (standing, end_of(standing), end_of(variant.key)))
 
     def is_first(self, page: bytes) -> bool:
         """Return whether the canonical URL stands for a page that was requested."""
@@ -97,7 +92,6 @@ class FixedRules:
         self._met.clear()
         self._trials.clear()
         self._reasons.clear()
-        self._unqueued.clear()
         self._released.clear()
         self.variants.note_releasing(())
 
@@ -122,22 +116,16 @@ class FixedRules:
         if tries and host not in self.revoked_hosts:
             return None
         before, key = self._comparison.url_of(page), self._canonical.variant_key(url)
-        if before is None or self._is_one(url, before, tries=tries):
-            return None
-        if self.variants.is_known(key):
+        form = self._without_revoked(host) if tries else self._canonical.exact
+        if before is None or form(url) == form(before) or self.variants.is_known(key):
             return None
         if tries and self._standing(url, page, before) is not None:
             return None
         self.variants.note_first(page, host, before)
-        names = self._canonical.parting(url, before)
-        return Variant(key, page, page, host, names, url, VariantState.SEPARATE)
+        return self._separate(url, page, before)
 
-    def _is_one(self, url: str, other: str, *, tries: bool) -> bool:
-        """Return whether two URLs are one by the rules that hold on their host."""
-        if not tries:
-            return self._canonical.exact(url) == self._canonical.exact(other)
-        without = self._canonical.without(self._rules.revoked(self._host(url)))
-        return without(other) == without(url)
+    def _without_revoked(self, host: str) -> Canonicalizer:
+        return self._canonical.without(self.revoked_hosts.get(host, ()))
 
     def may_be_variant(self, url: str, page: bytes, first: str | None = None) -> bool:
         """Return whether a URL differs from the one requested for its page, and was not met lately.
@@ -168,31 +156,34 @@ class FixedRules:
         Raises:
             MalformedUrl: It is no http or https URL with a host.
         """
-        first = self.variants.first(page) or self._canonical(url)
+        first = self._first_of(page, url)
         key = self._canonical.variant_key(url)
         if self._canonical.exact(url) == self._canonical.exact(first):
             return None
         if not self._met.is_new(key, 0) or self.variants.is_known(key):
             return None
-        host = self._host(url)
         found = self._standing(url, page, first) if tries else None
         if found is None:
-            names = self._canonical.parting(url, first)
-            return Variant(key, page, page, host, names, url, VariantState.SEPARATE)
-        standing, names = found
-        state = self._tries(host, names, self._canonical(url), page)
-        if state == VariantState.FIRST:
-            return None
-        return Variant(key, page, standing, host, names, url, state)
+            return self._separate(url, page, first)
+        standing, rules = found
+        host, skipped = self._host(url), VariantState.SKIPPED
+        variant = Variant(key, page, standing, host, rules, url, skipped)
+        state = self._tries(variant, is_new=True)
+        return None if state == VariantState.FIRST else variant._replace(state=state)
 
-    def _standing(self, url: str, page: bytes, first: str) -> tuple[bytes, tuple[str, ...]] | None:
+    def _separate(self, url: str, page: bytes, other: str) -> Variant:
+        """Return a URL as a page of its own, beside another one of which the rules make it."""
+        key, rules = self._canonical.variant_key(url), ",".join(self._canonical.parting(url, other))
+        return Variant(key, page, page, self._host(url), rules, url, VariantState.SEPARATE)
+
+    def _standing(self, url: str, page: bytes, first: str) -> tuple[bytes, str] | None:
         """Return the key of the URL that a variant is taken for, and the rules by which it is.
 
         None: the rules that hold on the host take it for no URL that is requested, or several do of
         which none was found right.
         """
         host = self._host(url)
-        without = self._canonical.without(self._rules.revoked(host))
+        without = self._without_revoked(host)
         others = separate_of(self._database.read, page)
         found = standing_for(url, without, [(page, first), *others])
         if found is None:
@@ -203,11 +194,11 @@ class FixedRules:
             return None
         if not names:  # a trial would say that one of several is right, and not which
             rules = self._rules.of(host, without.sufficient(url, found[1]))
-            proven = max(rules, key=lambda rule: rule.agreed, default=None)
-            if proven is None or not proven.agreed:
+            proven = max(rules, key=lambda name: rules[name].positives, default=None)
+            if proven is None or not rules[proven].positives:
                 return None
-            names = (ANY_OF + proven.name,)
-        return found[0], names
+            names = (ANY_OF + proven,)
+        return found[0], ",".join(names)
 
     def _tells(self, name: str, url: str, standing: tuple[bytes, str]) -> bool:
         """Return whether two URLs differ in what a rule takes away, not in what a revoked one does.
@@ -217,32 +208,24 @@ class FixedRules:
         otherwise = self._canonical.without((name,))
         return otherwise(url) != otherwise(standing[1])
 
-    def _tries(
-        self, host: str, names: tuple[str, ...], canonical_url: str, page: bytes
-    ) -> VariantState:
+    def _tries(self, variant: Variant, *, is_new: bool) -> VariantState:
         """Return whether a variant is tried or skipped; FIRST: others stand for it already."""
-        if names[0].startswith(ANY_OF):
+        if not variant.can_be_tried:
             return VariantState.SKIPPED
-        rules, place = self._rules.of(host, names), place_of(canonical_url)
-        for rule in rules:
-            rule.met += 1
-            self.variants.note_change(rule)
-        if any(rule.is_due(place) for rule in rules):
-            for rule in rules:
-                rule.note_try(place)
+        rules = self._rules.of(variant.host, variant.names)
+        if self._rules.tries(rules.values(), place_of(self._merged(variant.url)), is_new=is_new):
             return VariantState.TRIED
-        are_ids = OF_SESSIONS.issuperset(names) and all(rule.agreed >= _PROVEN for rule in rules)
-        if are_ids and self.variants.count_skipped(page, names) >= MAX_OF_SESSIONS:
-            return VariantState.FIRST
-        return VariantState.SKIPPED
+        are_ids = all(name in OF_SESSIONS and rules[name].positives >= _PROVEN for name in rules)
+        skipped = self.variants.count_skipped(variant.page, variant.rules) if are_ids else 0
+        return VariantState.FIRST if skipped >= MAX_OF_SESSIONS else VariantState.SKIPPED
 
-    def put(self, variant: Variant, priority: int, request: bytes) -> None:
-        """Store a variant, with its request where it is skipped."""
-        self.variants.put(variant, priority, request)
+    def put(self, variant: Variant) -> None:
+        """Store a variant, which is requested unless it is skipped."""
+        self.variants.put(variant)
         if variant.state != VariantState.SKIPPED:
             self._canonical.separate([(variant.key, variant.page)])
         if variant.state == VariantState.TRIED:
-            self._await(variant.key, variant.standing, variant.host, variant.rules)
+            self._await(variant)
 
     def observe(self, row: PageRow) -> None:
         """Compare a page that was stored with the one that it was taken for, or that is for it."""
@@ -252,8 +235,8 @@ class FixedRules:
             self._compare(key)
 
     def _compare(self, key: bytes) -> None:
-        standing, host, names = self._trials[key]
-        ends = self._comparison.end_of(key), self._comparison.end_of(standing)
+        variant = self._trials[key]
+        ends = self._comparison.end_of(key), self._comparison.end_of(variant.standing)
         if ends[0] == ends[1]:
             self.decide(key, agrees=True)
             return
@@ -262,8 +245,8 @@ class FixedRules:
             return
         agrees = self._comparison.agree(*found)
         self._reasons[key] = f"{found[0].url} is another page than {found[1].url}"
-        blamed = self._rules.blamed(host, names)
-        if agrees is False and blamed is not None and blamed.name in OF_SESSIONS:
+        blamed = self._rules.blamed(variant.host, variant.names)
+        if agrees is False and blamed in OF_SESSIONS:
             # There may be no end of them: the page may be another one at each request.
             self._trials.want_control(key, found[1].url)
         else:
@@ -296,12 +279,13 @@ class FixedRules:
     def decide(self, key: bytes, *, agrees: bool | None = False) -> None:
         """Decide on the rules of a trial; None where it says nothing."""
         reason = self._reasons.pop(key, "a variant is another page")
-        _, host, names = self._trials.end(key)
+        variant = self._trials.end(key)
+        host, names = variant.host, variant.names
         self.variants.separate(key)
         if agrees:
-            for rule in self._rules.of(host, names):
-                rule.agreed += 1
-                self.variants.note_change(rule)
+            for rule in self._rules.of(host, names).values():
+                rule.positives += 1
+                self._rules.note_change(rule)
         elif agrees is None:
             self._try_another(host, names)
         else:
@@ -329,68 +313,57 @@ class FixedRules:
     def _stands_for(self, page: bytes, url: str) -> bool:
         if self._canonical.is_separate(page):
             return True
-        first = self.variants.first(page) or self._merged(url)
-        return self._canonical.exact(url) == self._canonical.exact(first)
+        return self._canonical.exact(url) == self._canonical.exact(self._first_of(page, url))
 
     def note_failure(self, key: bytes) -> None:
         """Note that a URL gave no page: another variant is tried in its place."""
         for tried in self._trials.concerned(key):
             self.decide(tried, agrees=None)
 
-    def _try_another(self, host: str, names: Sequence[str]) -> None:
+    def _try_another(self, host: str, names: Iterable[str]) -> None:
         """Try one more variant by each of some rules: one that is skipped, or the next one met."""
-        for rule in self._rules.of(host, names):
-            if rule.reason is not None or rule.tried - rule.agreed > MAX_UNDECIDED:
-                continue
-            found = self.variants.try_skipped(host, rule.name)
-            if found is None:
-                rule.due_at = rule.met + 1
-            else:
-                for other in self._rules.of(host, found.rules.split(",")):
-                    other.tried += 1
-                    self.variants.note_change(other)
-                self._canonical.separate([(found.key, found.page)])
-                self._await(found.key, found.standing, host, tuple(found.rules.split(",")))
-                self._unqueued.append(found)
-            self.variants.note_change(rule)
+        for name, rule in self._rules.of(host, names).items():
+            is_revoked = name in self.revoked_hosts.get(host, ())
+            if not is_revoked and rule.explored - rule.positives <= MAX_UNDECIDED:
+                rule.due_at = 0
+                self._rules.note_change(rule)
+                self._reconsider_all(host)
+
+    def _reconsider_all(self, host: str) -> None:
+        self._released[host] = _START
+        self.variants.note_releasing(self._released)
 
     def _revoke(self, host: str, names: Sequence[str], reason: str) -> None:
         """Revoke the rule with the least evidence, and reconsider all that is skipped there."""
-        rule = self._rules.blamed(host, names)
-        if rule is not None:
-            self._rules.revoke(rule, reason)
-            self.variants.note_change(rule)
-            self._released[host] = _START
-            self.variants.note_releasing(self._released)
-        others = [other for other in self._rules.of(host, names) if other.reason is None]
-        for other in others:  # it may be wrong too, and this trial says nothing about it
-            other.tried -= 1
-        self._try_another(host, [other.name for other in others])
+        blamed = self._rules.blamed(host, names)
+        if blamed is not None:
+            self._rules.revoke(host, blamed, reason)
+            self._reconsider_all(host)
+        others = set(names).difference(self.revoked_hosts[host])
+        for other in self._rules.of(host, others).values():
+            other.explored -= 1  # it may be wrong too, and this trial says nothing about it
+        self._try_another(host, others)
 
     def resume(self) -> None:
         """Continue what a process left that was killed: pages that were not compared yet."""
-        for key in self._trials:
+        for key in list(self._trials):
             self._compare(key)
 
     @property
     def is_releasing(self) -> bool:
         """Whether variants of hosts with a revoked rule are still to be reconsidered."""
-        return bool(self._released or self._unqueued) or self._trials.are_controls_wanted
+        return bool(self._released) or self._trials.are_controls_wanted
 
     @property
     def is_unsettled(self) -> bool:
         """Whether a process ended before it had reconsidered all that revoked rules skipped."""
-        return bool(self._unqueued or self._released)
+        return bool(self._released)
 
-    def release(self) -> Iterator[SkippedVariant]:
+    def release(self) -> Iterator[Variant]:
         """Yield some variants that are to be requested after all; a slice of those of one host.
 
         The caller queues each at once.
         """
-        while self._unqueued:
-            tried = self._unqueued.pop()
-            self.variants.note_queued(tried.key)
-            yield tried
         if not self._released:
             return
         host, after = next(iter(self._released.items()))
@@ -400,32 +373,29 @@ class FixedRules:
         else:
             del self._released[host]
             self.variants.note_releasing(self._released)  # committed with what is queued below
-        for variant in skipped:
-            state = self._reconsider(variant)
-            if state != VariantState.SKIPPED:
-                self.variants.note_queued(variant.key)
+        for variant in map(self._reconsider, skipped):
+            if variant.state != VariantState.SKIPPED:
                 self._canonical.separate([(variant.key, variant.page)])
-                yield variant._replace(state=state)
+                yield variant
 
-    def _reconsider(self, variant: SkippedVariant) -> VariantState:
-        """Decide on a variant anew: another URL may stand for it, by other rules."""
-        found = self._standing(variant.url, variant.page, self._first_of(variant))
+    def _reconsider(self, variant: Variant) -> Variant:
+        """Decide on a variant again: another URL may stand for it, by other rules."""
+        first = self._first_of(variant.page, variant.url)
+        found = self._standing(variant.url, variant.page, first)
         if found is None:
             self.variants.separate(variant.key)
-            return VariantState.SEPARATE
-        standing, names = found
-        if (standing, ",".join(names)) == (variant.standing, variant.rules):
-            return VariantState.SKIPPED
-        state = self._tries(variant.host, names, self._merged(variant.url), variant.page)
-        if state != VariantState.TRIED:
-            state = VariantState.SKIPPED
-        self.variants.regroup(variant.key, standing, names, state)
-        if state == VariantState.TRIED:
-            self._await(variant.key, standing, variant.host, names)
-        return state
+            return variant._replace(state=VariantState.SEPARATE)
+        regrouped = variant._replace(standing=found[0], rules=found[1])
+        if self._tries(regrouped, is_new=regrouped != variant) == VariantState.TRIED:
+            regrouped = regrouped._replace(state=VariantState.TRIED)
+            self._await(regrouped)
+        if regrouped != variant:
+            self.variants.regroup(regrouped)
+        return regrouped
 
-    def _first_of(self, variant: SkippedVariant) -> str:
-        return self.variants.first(variant.page) or self._merged(variant.url)
+    def _first_of(self, page: bytes, url: str) -> str:
+        """Return the URL that was requested for the page that the rules give a URL."""
+        return self.variants.first(page) or self._merged(url)
 
     def _merged(self, url: str) -> str:
         """Return the canonical URL by all fixed rules, whether they hold on its host or not."""

@@ -40,19 +40,21 @@ was tried together with rule N, an older one: each may be right alone where both
 """
 
 NOT_EXAMINED, PROVEN, ALL_TRIED, OF_IDS, UNDECIDED = "no", "proven", "all", "ids", "undecided"
+SELDOM = "seldom"
 """States of the validation of a rule at the end of a crawl.
 
 NOT_EXAMINED: not at all, or not to the end. PROVEN: on enough pages. ALL_TRIED: on each page that
-it skips, which are fewer. OF_IDS: never, since it drops ids. UNDECIDED: as often as is
-worth while, where most pages cannot be compared.
+it skips, which are fewer. OF_IDS: never, since it drops ids of sessions. UNDECIDED: as often as is
+worth while, where most pages cannot be compared. SELDOM: a standard rule, which is tried in the
+crawl, ever more seldom.
 """
 
 _TRIES = 1
 _MAX_PATTERNS = 30
-_MAX_VALUES = 20
+_MAX_VALUES = 20  # with as many known, further ones may be ids
 OTHER_VALUES = "*"
 """The value that all values beyond the first twenty of a part are counted under."""
-_MAX_VALUE = 60
+_MAX_VALUE = 60  # characters that a report shows
 _FEW = re.compile(r"[A-Za-z_/-]{0,20}|[0-9]{1,2}")
 
 
@@ -108,10 +110,12 @@ class Variety(NamedTuple):
     Attributes:
         is_many: Whether there are too many for each to be a form of the page.
         frequent: Those that several pages have.
+        are_shared: Whether most are met on several pages each, as those of sessions are.
     """
 
     is_many: bool = False
     frequent: frozenset[str] = frozenset()
+    are_shared: bool = False
 
 
 _UNKNOWN = Variety()
@@ -138,6 +142,7 @@ class LearnedRule:
         since: Number of the capture after which pages count as trials.
         asked: Number of requests made at the end of the crawl to try each value.
         examined: State of its validation at the end of the crawl.
+        due_at: A standard rule is tried again once it was met this many times.
     """
 
     id: int
@@ -156,6 +161,7 @@ class LearnedRule:
     examined: str = NOT_EXAMINED
     varieties: list[Variety] = field(default_factory=list)
     since: int = 0
+    due_at: int = 1
     _few: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
 
     @property
@@ -186,9 +192,11 @@ class LearnedRule:
 
     @property
     def is_of_ids(self) -> bool:
-        """Whether each part that it drops has ids, and no value of it is frequent."""
+        """Whether each part that it drops has ids of sessions, and no value of it is frequent."""
         things = range(len(self.values))
-        return bool(self.values) and all(self.has_ids(n) and not self.frequent(n) for n in things)
+        return bool(things) and all(
+            self.has_session_ids(n) and not self.frequent(n) for n in things
+        )
 
     def has_ids(self, thing: int) -> bool:
         """Return whether a part that it drops has ids: many values, most of which look like that.
@@ -206,6 +214,13 @@ class LearnedRule:
             self._few[thing] = count, few
         return 2 * few < count
 
+    def has_session_ids(self, thing: int) -> bool:
+        """Return whether the ids of a part are those of sessions: no page is of one of them alone.
+
+        The id of a revision stands on one page, whose text may be another one for that.
+        """
+        return self.has_ids(thing) and self._variety(thing).are_shared
+
     def has_many(self, thing: int) -> bool:
         """Return whether twenty values of a part are known, so that further ones may be ids."""
         return len(self.values[thing]) >= _MAX_VALUES
@@ -218,8 +233,8 @@ class LearnedRule:
         return self.varieties[thing] if thing < len(self.varieties) else _UNKNOWN
 
     def is_an_id(self, thing: int, value: str) -> bool:
-        """Return whether a value of a part is one of its ids, so that it proves nothing."""
-        return self.has_ids(thing) and value not in self.frequent(thing)
+        """Return whether a value of a part is that of a session, so that it proves nothing."""
+        return self.has_session_ids(thing) and value not in self.frequent(thing)
 
     def known_values(self, thing: int) -> int:
         return len(self.values[thing] - {""}) if thing < len(self.values) else 0
@@ -227,8 +242,8 @@ class LearnedRule:
     def proofs(self, address: Address) -> list[Proof]:
         """Return the proofs that an address gives if it leads to the text of another one.
 
-        Values beyond the first twenty of a part count as one, but for those that are frequent; ids
-        prove nothing.
+        Values beyond the first twenty of a part count as one, but for those that are frequent; the
+        ids of sessions prove nothing.
         """
         if not is_open(self.transform):
             return [(0, "")]
@@ -243,7 +258,12 @@ class LearnedRule:
     def _told_apart(self, thing: int, value: str) -> str:
         seen = self.values[thing] if thing < len(self.values) else set()
         is_told = value in seen or len(seen) < _MAX_VALUES or value in self.frequent(thing)
-        return value if is_told else OTHER_VALUES
+        return value if is_told or self.has_ids(thing) else OTHER_VALUES
+
+    def counted_as(self, thing: int, value: str) -> Proof:
+        """Return the proof that a part of an address is: the ids of single pages are one."""
+        is_id = self.has_ids(thing) and value not in self.frequent(thing)
+        return thing, OTHER_VALUES if is_id else value
 
     def note_proof(self, proof: Proof) -> None:
         thing, value = proof

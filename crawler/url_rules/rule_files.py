@@ -18,6 +18,7 @@ from crawler.url_rules.learning.transforms import (
     ReplaceValues,
     Rewrite,
     SortSegments,
+    Standard,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _KINDS: dict[str, type[Any]] = {
     "sort segments": SortSegments,
     "replace host": ReplaceHost,
     "rewrite": Rewrite,
+    "standard": Standard,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
@@ -208,9 +210,12 @@ def read_rules(path: Path) -> list[Proposal]:
 
 def _read(path: Path, number: int, rule: object) -> Proposal:
     try:
-        return restored(rule)
+        found = restored(rule)
     except ValueError as error:
         raise RuleFileError(f"{path}: rule {number}: {error}") from None
+    if isinstance(found[1], Standard):
+        raise RuleFileError(f"{path}: rule {number}: a standard one, which each crawl tries anyway")
+    return found
 
 
 def discarder_text(rules: Iterable[Proposal]) -> tuple[str, list[Proposal]]:

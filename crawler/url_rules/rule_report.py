@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from crawler.pages.page_row import url_of
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of
 from crawler.storage.states import COVERED, FORGOTTEN, HOLDS, SKIPPED
-from crawler.url_rules.learned_rule import NOT_EXAMINED
-from crawler.url_rules.learning.canonicals import UntrustedHost, untrusted_hosts
+from crawler.url_rules.kinds import OPEN
 from crawler.url_rules.learning.evidence import lower_bound
 from crawler.url_rules.rule_files import restored
+from crawler.url_rules.rule_store import STANDARD, RuleRow, rule_rows
 from crawler.url_rules.skipped import COUNTS
-from crawler.url_rules.traps import OPEN
-from crawler.url_rules.variants import tried_rules
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -24,13 +23,15 @@ if TYPE_CHECKING:
 
 MAX_CLUSTERS = 50
 
+_STATES: dict[int, str] = {HOLDS: "holds", FORGOTTEN: "forgotten"}
+
 _CLUSTERS = f"""
-SELECT name, fetched, new, state, reason, coalesce(waiting, 0)
-FROM url_clusters LEFT JOIN (
+SELECT name, tried, gained, state, reason, coalesce(waiting, 0)
+FROM url_kinds LEFT JOIN (
     SELECT rule, count(*) AS waiting FROM requests WHERE state = {SKIPPED} AND rule < 0
     GROUP BY rule
 ) ON rule = -id
-WHERE state != ? ORDER BY coalesce(waiting, 0) DESC, fetched DESC, id LIMIT ?
+WHERE state != ? ORDER BY coalesce(waiting, 0) DESC, tried DESC, id LIMIT ?
 """  # noqa: S608
 
 
@@ -82,9 +83,10 @@ class StoredRule:
         confidence: The share of cases in which it holds at least, with 95 % certainty.
         saved: Number of requests that were not made, in all visits.
         explored: Number of requests that were made all the same, to try it.
-        origin: "learned", or the file that it came from.
+        origin: "learned", or the file that it came from; "docs/urls.md" of a standard rule.
         examined: State of its validation: "proven", "all" (tried on all of too few pages), "ids"
-            (not tried), "undecided" (too many pages cannot be compared), "no" (not to the end).
+            (not tried), "undecided" (too many pages cannot be compared), "seldom" (a standard rule,
+            tried in the crawl), "no" (not to the end).
         tried: Number of pages on which it was tried since it holds, for each of its values and
             together with each other rule.
         head_start: Where it was known from, so that fewer texts were enough; "" for others.
@@ -104,25 +106,9 @@ class StoredRule:
     tried: dict[str, int]
     head_start: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class FixedRuleOnHost:
-    """A rule of ``docs/urls.md`` on a host.
-
-    Attributes:
-        name: The name to switch it off by.
-        variants: URLs that were met and that it takes for another one.
-        tried: Those that were requested all the same.
-        agreed: Those that were the page that they were taken for.
-        reason: Why it does not hold on the host; None where it holds.
-    """
-
-    host: str
-    name: str
-    variants: int
-    tried: int
-    agreed: int
-    reason: str | None
+    @property
+    def is_standard(self) -> bool:
+        return self.origin == STANDARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,52 +132,37 @@ class RuleReport:
     """Kinds of URLs whose pages stopped being new."""
     waiting: int
     """Requests that are skipped now."""
-    untrusted_canonicals: tuple[UntrustedHost, ...]
-    """Hosts whose pages declare canonical URLs of other texts."""
-    fixed: tuple[FixedRuleOnHost, ...] = ()
-    """Fixed rules that were tried, those that are wrong on a host first."""
 
 
 def rule_report(connection: sqlite3.Connection) -> RuleReport:
-    """Read the rules that a crawl learned, also while it is running."""
-    rows = connection.execute(
-        "SELECT id, state, rule, positives, explored, saved, origin, reason, tried"
-        " FROM url_rules"
-        " WHERE state != ? ORDER BY id",
-        (COVERED,),
-    )
+    """Read the rules of a crawl, standard ones that were tried too, also while it is running."""
+    read = connection.execute
+    rows = [row for row in rule_rows(read) if row.state != COVERED]
+    rows += rule_rows(read, are_standard=True)
     skipped = dict(connection.execute(COUNTS).fetchall())
-    rules = [_rule(row, skipped.get(row[0], 0)) for row in rows.fetchall()]
+    rules = [_rule(row, skipped.get(row.id, 0)) for row in rows]
     rules.sort(key=lambda rule: (rule.state != "holds", -rule.saved))
     traps = trap_report(connection)
-    waiting, untrusted = sum(skipped.values()), untrusted_hosts(connection)
-    fixed = tuple(
-        FixedRuleOnHost(one.host, one.name, one.met, one.tried, one.agreed, one.reason)
-        for one in tried_rules(connection.execute)
-    )
-    return RuleReport(tuple(rules), _refuted(connection), traps, waiting, untrusted, fixed)
+    waiting = sum(skipped.values())
+    return RuleReport(tuple(rules), _refuted(connection), traps, waiting)
 
 
-def _rule(row: tuple[Any, ...], skipped: int) -> StoredRule:
-    number, state, rule, positives, explored, saved, origin, reason, tried = row
-    seen = json.loads(tried)
-    context, transform = restored(json.loads(rule))
-    name = {HOLDS: "holds", FORGOTTEN: "forgotten"}.get(state, "revoked")
-    bound = round(lower_bound(positives), 3)
+def _rule(row: RuleRow, skipped: int) -> StoredRule:
+    rule = row.rule
     return StoredRule(
-        number,
-        str(context),
-        str(transform),
-        name,
-        positives,
-        bound,
-        saved + skipped,
-        explored,
-        origin,
-        reason,
-        seen.get("examined", NOT_EXAMINED),
-        {_tried_name(*proof): count for *proof, count, _ in seen.get("tried", ())},
-        seen.get("head_start", ""),
+        row.id,
+        str(rule.context),
+        str(rule.transform),
+        _STATES.get(row.state, "revoked"),
+        row.positives,
+        round(lower_bound(row.positives), 3),
+        row.saved + skipped,
+        row.explored,
+        row.origin,
+        row.reason,
+        rule.examined,
+        {_tried_name(*proof): count for proof, count in rule.tried.items()},
+        rule.head_start,
     )
 
 
@@ -223,6 +194,8 @@ def _validated(rule: StoredRule) -> str:
     return {
         "proven": f"validated on enough pages to prove it ({values})",
         "all": f"validated on each page that it skips ({values or 'none'})",
+        "seldom": "not validated, since it is a standard rule, which is tried ever more seldom;"
+        " -s URLS_DISABLED_RULES switches it off, in a new directory",
         "ids": "not validated, since it drops ids: only some pages were tried",
         "undecided": "NOT validated: too many pages could not be compared"
         f" ({values or 'none was'})",
@@ -239,5 +212,4 @@ def _refuted(connection: sqlite3.Connection) -> tuple[RefutedRule, ...]:
 
 
 def _url(connection: sqlite3.Connection, page: int) -> str:
-    row = connection.execute("SELECT url FROM pages WHERE id = ?", (page,)).fetchone()
-    return "a page that is no longer held" if row is None else str(row[0])
+    return url_of(connection.execute, page) or "a page that is no longer held"

@@ -88,10 +88,12 @@ class RuleState:
         canonicalizer: Canonicalizer,
         queue: RequestQueue,
         policy: LearningPolicy,
+        *,
+        is_on: bool = True,
     ) -> RuleState:
         skipped, store = SkippedRequests(database, queue), RuleStore(database)
         rules = RuleSet(KnownTransforms(common_rules()))
-        for rule in store:
+        for rule in store if is_on else ():
             rules.add(rule)
         return cls(
             database,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crawler.frontier.queue import RequestQueue
 from crawler.storage import meta_names
@@ -13,25 +13,72 @@ from crawler.storage.database import Database, open_for_reading
 from crawler.storage.directory import lock_held
 from crawler.storage.errors import JobError
 from crawler.storage.states import FORGOTTEN, HOLDS, RuleStatus
-from crawler.url_rules.admission import note_pending
+from crawler.url_rules.kinds import MORE_IN_BROWSER
 from crawler.url_rules.learned_rule import NOT_EXAMINED, LearnedRule, Variety
+from crawler.url_rules.render_kinds import read_kinds
 from crawler.url_rules.rule_files import restored, stored
 from crawler.url_rules.skipped import SkippedRequests
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from crawler.pages.page_row import Read
     from crawler.url_rules.learning.context import Context
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.learning.transforms import Transform
 
 
-def holding(connection: sqlite3.Connection) -> list[Proposal]:
-    """Return the rules that hold, in the order in which they are applied."""
-    rows = connection.execute("SELECT rule FROM url_rules WHERE state = ? ORDER BY id", (HOLDS,))
-    return [restored(json.loads(rule)) for (rule,) in rows]
+class RuleRow(NamedTuple):
+    """A row of ``url_rules``, of any state; ``text`` is the column ``rule``."""
+
+    id: int
+    state: int
+    text: str
+    positives: int
+    explored: int
+    saved: int
+    tried: str
+    origin: str
+    reason: str | None
+
+    @property
+    def proposal(self) -> Proposal:
+        return restored(json.loads(self.text))
+
+    @property
+    def rule(self) -> LearnedRule:
+        found = LearnedRule(self.id, *self.proposal, self.positives)
+        found.explored, found.saved, found.origin = self.explored, self.saved, self.origin
+        seen = json.loads(self.tried)
+        found.patterns = seen.get("patterns", {})
+        found.values = list(map(set, seen.get("values", ())))
+        found.clusters = set(seen.get("clusters", ()))
+        found.examined = seen.get("examined", NOT_EXAMINED)
+        found.since, found.due_at = seen.get("since", 0), seen.get("due_at", 1)
+        found.head_start = seen.get("head_start", "")
+        found.varieties = [Variety(m, frozenset(f), s) for m, f, s in seen.get("varieties", ())]
+        for thing, value, pages, asked in seen.get("tried", ()):
+            found.tried[thing, value], found.asked[thing, value] = pages, asked
+        return found
+
+
+STANDARD: Final = "docs/urls.md"
+"""The origin of standard rules: where they are described."""
+
+
+def rule_rows(read: Read, *, are_standard: bool = False) -> list[RuleRow]:
+    """Return the learned rules of all states, or the standard ones, the oldest first."""
+    sql = (
+        "SELECT id, state, rule, positives, explored, saved, tried, origin, reason"
+        " FROM url_rules WHERE (origin = ?) = ? ORDER BY id"
+    )
+    return [RuleRow(*row) for row in read(sql, (STANDARD, are_standard))]
+
+
+def in_states(read: Read, *states: RuleStatus) -> list[Proposal]:
+    """Return the rules in one of some states, in the order in which they are applied."""
+    return [row.proposal for row in rule_rows(read) if row.state in states]
 
 
 class RuleStore:
@@ -43,26 +90,7 @@ class RuleStore:
 
     def __iter__(self) -> Iterator[LearnedRule]:
         """Yield the rules that hold, oldest first."""
-        rows = self._database.read(
-            "SELECT id, rule, positives, explored, saved, tried, origin FROM url_rules"
-            " WHERE state = ? ORDER BY id",
-            (HOLDS,),
-        )
-        for number, rule, positives, explored, saved, tried, origin in rows.fetchall():
-            context, transform = restored(json.loads(rule))
-            found = LearnedRule(number, context, transform, positives)
-            found.explored, found.saved, found.origin = explored, saved, origin
-            seen = json.loads(tried)
-            found.patterns = seen.get("patterns", {})
-            found.values = list(map(set, seen.get("values", ())))
-            found.clusters = set(seen.get("clusters", ()))
-            found.examined = seen.get("examined", NOT_EXAMINED)
-            found.since = seen.get("since", 0)
-            found.head_start = seen.get("head_start", "")
-            found.varieties = [Variety(m, frozenset(f)) for m, f in seen.get("varieties", ())]
-            for thing, value, pages, asked in seen.get("tried", ()):
-                found.tried[thing, value], found.asked[thing, value] = pages, asked
-            yield found
+        return (row.rule for row in rule_rows(self._database.read) if row.state == HOLDS)
 
     def add(self, context: Context, transform: Transform, origin: str) -> LearnedRule:
         cursor = self._database.write(
@@ -94,8 +122,11 @@ class RuleStore:
                 "clusters": sorted(rule.clusters),
                 "examined": rule.examined,
                 "since": rule.since,
+                "due_at": rule.due_at,
                 "head_start": rule.head_start,
-                "varieties": [(one.is_many, sorted(one.frequent)) for one in rule.varieties],
+                "varieties": [
+                    (one.is_many, sorted(one.frequent), one.are_shared) for one in rule.varieties
+                ],
                 "tried": [
                     (*proof, rule.tried[proof], rule.asked[proof])
                     for proof in sorted({*rule.tried, *rule.asked})
@@ -114,15 +145,8 @@ class RuleStore:
             "UPDATE url_rules SET state = ?, reason = ? WHERE id = ?", (state, reason, rule.id)
         )
 
-    def known(self) -> set[Proposal]:
-        rows = self._database.read("SELECT rule FROM url_rules").fetchall()
-        return {restored(json.loads(rule)) for (rule,) in rows}
-
-    def ended(self, *states: RuleStatus) -> list[Proposal]:
-        """Return the rules that ended in one of some states."""
-        marks = ", ".join("?" * len(states))
-        sql = f"SELECT rule FROM url_rules WHERE state IN ({marks})"  # noqa: S608
-        return [restored(json.loads(rule)) for (rule,) in self._database.read(sql, states)]
+    def in_states(self, *states: RuleStatus) -> list[Proposal]:
+        return in_states(self._database.read, *states)
 
 
 def forget_rule(folder: Path, number: int) -> int:
@@ -137,15 +161,15 @@ def forget_rule(folder: Path, number: int) -> int:
         return _forget(database, number)
 
 
-def forget_kinds(folder: Path) -> int:
+def forget_rendering(folder: Path) -> int:
     """Forget which kinds of URLs show more in a browser; return how many were known.
 
     Raises:
         JobError: It is no crawl directory, or in use.
     """
     with stopped_database(folder) as database:
-        count = len(json.loads(database.meta(meta_names.RENDER_KINDS) or "{}"))
-        database.set_meta(meta_names.RENDER_KINDS, "{}")
+        count = len(read_kinds(database.read))
+        database.write("DELETE FROM url_kinds WHERE question = ?", (MORE_IN_BROWSER.name,))
         database.commit()
     return count
 
@@ -165,6 +189,10 @@ def stopped_database(folder: Path) -> Iterator[Database]:
 def _forget(database: Database, number: int) -> int:
     store = RuleStore(database)
     rules = {rule.id: rule for rule in store}
+    for row in rule_rows(database.read, are_standard=True):
+        if row.id == number:
+            off = "-s URLS_DISABLED_RULES switches it off, in a new directory"
+            raise JobError(f"rule {number} is a standard one, {row.proposal[1]}: {off}")
     if number not in rules:
         known = ", ".join(map(str, rules)) or "none"
         raise JobError(f"no rule {number} holds; there are: {known}")
@@ -175,3 +203,9 @@ def _forget(database: Database, number: int) -> int:
     again = skipped.put_back_rule(number)
     database.commit()
     return again
+
+
+def note_pending(database: Database, hosts: Iterable[str]) -> None:
+    """Let the next process regroup some hosts, given with their ports."""
+    pending = set(json.loads(database.meta(meta_names.REGROUPING) or "[]"))
+    database.set_meta(meta_names.REGROUPING, json.dumps(sorted(pending.union(hosts))))

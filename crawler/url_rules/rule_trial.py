@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.frontier.order import host_number
+from crawler.pages.page_row import url_of
 from crawler.storage import meta_names
 from crawler.storage.states import COVERED, FORGOTTEN, REVOKED, RuleStatus
-from crawler.url_rules.backtest import History
 from crawler.url_rules.learned_rule import LearnedRule, gained, overlap, proved, shown_value
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.evidence import CounterExample, agreement
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
     from crawler.url_rules.learned_rule import Form, Part
     from crawler.url_rules.learning.context import Context
-    from crawler.url_rules.learning.evidence import Evidence, PageContent
+    from crawler.url_rules.learning.evidence import PageContent, RuleEvidence
     from crawler.url_rules.learning.hypothesis import Hypothesis, Refuted, RulePart
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.rule_state import RuleState
@@ -65,11 +65,10 @@ class RuleTrial:
         self._store = state.store
         self._learner = state.learner
         self._regroup = regroup
-        self._history = History(state)
         self._matters: list[tuple[frozenset[str], Context, CounterExample]] = []
-        self._forgotten = self._store.ended(FORGOTTEN)
+        self._forgotten = self._store.in_states(FORGOTTEN)
         self._wrong: dict[str, set[tuple[str | None, tuple[str, ...]]]] = {}
-        for proposal in self._store.ended(REVOKED, FORGOTTEN):
+        for proposal in self._store.in_states(REVOKED, FORGOTTEN):
             ended, is_wrong = LearnedRule(0, *proposal), proposal not in self._forgotten
             ended.positives = MIN_TEXTS * is_wrong  # at least: it was believed
             self._learner.refute(ended, CounterExample(0, 0))
@@ -97,7 +96,7 @@ class RuleTrial:
             proposals: The rules.
             origin: Their source, as people read it.
         """
-        known, taken = self._store.known(), 0
+        known, taken = set(self._store.in_states(*RuleStatus)), 0
         for proposal in proposals:
             if proposal in known or self._rules.covers(*proposal):
                 continue
@@ -127,7 +126,7 @@ class RuleTrial:
         begun = [self._begin(part, hypothesis.evidence, head_start) for part in rules]
         return self._regroup_again(begun[0]) if begun else []
 
-    def _begin(self, part: RulePart, evidence: Evidence, head_start: str) -> LearnedRule:
+    def _begin(self, part: RulePart, evidence: RuleEvidence, head_start: str) -> LearnedRule:
         """Let a rule hold, in place of those that it covers."""
         context, transform, values = part
         rule = self._store.add(context, transform, origin="learned")
@@ -148,7 +147,7 @@ class RuleTrial:
             self.revoke(doubted[0], _CHOOSES, CounterExample(0, 0))
 
     def _is_contradicted(self, proposal: Proposal) -> bool:
-        """Return whether pages that were fetched earlier contradict a rule that is believed."""
+        """Return whether what ended other rules contradicts a rule that is believed."""
         hypothesis = self._learner.hypothesis(proposal)
         for names, kind, example in self._matters:
             if not names.isdisjoint(about(hypothesis.transform)) and _speaks_of(hypothesis, kind):
@@ -157,7 +156,6 @@ class RuleTrial:
             if rule.is_like(*proposal):  # its exceptions are still exceptions
                 for kind in rule.context.apart_from:
                     hypothesis.object(kind, CounterExample(0, 0))
-        self._history.recall(hypothesis)
         return not self._learner.is_believed(proposal)
 
     def meet(self, address: Address, content: PageContent, row: PageRow, visit: int) -> None:
@@ -175,7 +173,7 @@ class RuleTrial:
             self._contradict(address, met, row)
 
     def meet_again(self, address: Address, content: PageContent, row: PageRow, visit: int) -> None:
-        """Compare a page that was stored before the rules changed; its trials are counted anew."""
+        """Compare a page that was stored before the rules changed; its trials are counted again."""
         met = self._met(address, content, row, visit)
         if met is not None and met.agrees:
             self._note_form(address, met.address, max(row.id, met.page))
@@ -190,8 +188,7 @@ class RuleTrial:
         if known.visit != visit:  # it may have changed since
             return None
         agrees = agreement(known.content, content)
-        sql = "SELECT url FROM pages WHERE id = ?"
-        url = None if agrees is None else self._state.database.value(sql, (known.content.page,))
+        url = None if agrees is None else url_of(self._state.database.read, known.content.page)
         other = None if url is None else self._state.addresses.learnable(url)
         if agrees is None or url is None or other is None or other == address:
             return None
@@ -238,7 +235,8 @@ class RuleTrial:
 
     def _note_proved(self, parts: Iterable[Part], page: int | None) -> None:
         rules = {rule.id: rule for rule in self._rules}
-        for number, thing, value in parts:
+        counted = {(n, *rules[n].counted_as(thing, value)) for n, thing, value in parts}
+        for number, thing, value in counted:
             rule = rules[number]
             since = max(rule.since, rules[-thing].since if -thing in rules else 0)
             if page is None or page > since:

@@ -9,21 +9,18 @@ from crawler.frontier.order import Skip
 from crawler.storage.states import (
     DONE,
     FAILED,
-    HOLDS,
     LEASED,
     SKIPPED,
     UNFINISHED,
     WAITING,
     RequestState,
 )
-from crawler.url_rules.learned_rule import NOT_EXAMINED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from crawler.frontier.queue import RequestQueue
     from crawler.storage.database import Database
-    from crawler.url_rules.url_groups import UrlGroup
 
 TRY: Final = "try"
 """The decision to queue a request that tries a rule or replaces one, and that no rule may skip."""
@@ -78,13 +75,6 @@ WHERE requests.state = {SKIPPED} AND requests.rule > 0
 ORDER BY requests.group_digest, requests.id LIMIT ?
 """  # noqa: S608
 
-_UNSETTLED = f"""
-SELECT 1 FROM requests LEFT JOIN url_rules ON url_rules.id = requests.rule
-    AND url_rules.state = {HOLDS}
-WHERE requests.state = {SKIPPED} AND requests.rule > 0
-    AND coalesce(json_extract(tried, '$.examined'), '{NOT_EXAMINED}') = '{NOT_EXAMINED}' LIMIT 1
-"""  # noqa: S608
-
 _MAX_OF_GROUP = 200
 _OF_GROUP = (
     "SELECT host, id, url FROM requests"  # noqa: S608
@@ -104,19 +94,15 @@ FROM slice LEFT JOIN url_groups ON url_groups.group_digest = slice.group_digest
 LEFT JOIN requests AS standing ON standing.key = url_groups.key
 ORDER BY slice.group_digest, slice.id
 """  # noqa: S608
-_DEEPER = "SELECT url FROM requests WHERE key = ? AND depth > ?"
 
 _SKIP = f"UPDATE requests SET state = {SKIPPED}, rule = ?, group_digest = ? WHERE id = ?"  # noqa: S608
-_SET_ASIDE = f"{_SKIP} AND state = {WAITING}"
-_GIVE_UP = f"{_SKIP} AND state = {LEASED}"
 _EXPLAIN = f"UPDATE requests SET rule = ?, group_digest = ? WHERE id = ? AND state = {SKIPPED}"  # noqa: S608
-_POSTPONE = f"UPDATE requests SET state = {WAITING}, priority = ? WHERE id = ? AND state = {LEASED}"  # noqa: S608
 _LATE = (
     f"SELECT id, url, priority FROM requests WHERE host = ? AND state = {WAITING}"  # noqa: S608
     " AND priority < -1 AND priority NOT BETWEEN -99 AND -7 AND id > ? ORDER BY id LIMIT ?"
 )
 _FIX = "UPDATE requests SET fixed = 1 WHERE id = ?"
-_PRIORITISE = f"UPDATE requests SET priority = ? WHERE id = ? AND state = {WAITING}"  # noqa: S608
+_PRIORITISE = f"UPDATE requests SET state = {WAITING}, priority = ? WHERE id = ?"  # noqa: S608
 _PUT_ALL_BACK = (
     f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"  # noqa: S608
     f" WHERE state = {SKIPPED}"
@@ -175,14 +161,14 @@ class SkippedRequests:
     def url(self, key: bytes) -> str | None:
         return self._database.value("SELECT url FROM requests WHERE key = ?", (key,))
 
-    def set_aside(self, host: int, skips: Sequence[tuple[int, Skip]]) -> None:
-        """Set waiting requests of a host aside, so that they are not made."""
-        if not skips:
-            return
-        changed = self._queue.change(
-            host, _SET_ASIDE, [(skip.rule, skip.group, number) for number, skip in skips]
-        )
-        self._queue.count(-changed)
+    def set_aside(
+        self, host: int, skips: Sequence[tuple[int, Skip]], state: RequestState = WAITING
+    ) -> None:
+        """Set waiting or leased requests of a host aside, so that they are not made."""
+        sql = f"{_SKIP} AND state = {state}"
+        rows = [(skip.rule, skip.group, number) for number, skip in skips]
+        changed = self._queue.change(host, sql, rows) if rows else 0
+        self._queue.count(-changed if state == WAITING else 0)
 
     def late(self, host: int, after: int, most: int) -> list[tuple[int, str, int]]:
         """Return number, URL and priority of a host's requests that were given a low one.
@@ -197,22 +183,19 @@ class SkippedRequests:
         self._queue.write()
         return self._database.read(_LATE, (host, after, most)).fetchall()
 
-    def prioritise(self, host: int, changed: Sequence[tuple[int, int]]) -> None:
-        """Let waiting requests of a host have other priorities, given with their numbers."""
-        if changed:
-            rows = [(priority, number) for number, priority in changed]
-            self._queue.change(host, _PRIORITISE, rows)
+    def prioritise(
+        self, host: int, changed: Sequence[tuple[int, int]], state: RequestState = WAITING
+    ) -> None:
+        """Let waiting or leased requests of a host wait with other priorities.
 
-    def postpone(self, host: int, ids: Sequence[int], priority: int) -> None:
-        """Let leased requests of a host wait again, with another priority."""
-        changed = self._queue.change(host, _POSTPONE, [(priority, number) for number in ids])
-        self._queue.count(changed)
-
-    def give_up(self, host: int, skips: Sequence[tuple[int, Skip]]) -> None:
-        """Set leased requests of a host aside, so that they are not made."""
-        self._queue.change(
-            host, _GIVE_UP, [(skip.rule, skip.group, number) for number, skip in skips]
-        )
+        Args:
+            host: The number of the host.
+            changed: The priorities, each before the number of its request.
+            state: That of all of them.
+        """
+        sql = f"{_PRIORITISE} AND state = {state}"
+        found = self._queue.change(host, sql, changed) if changed else 0
+        self._queue.count(0 if state == WAITING else found)
 
     def fix(self, host: int, ids: Sequence[int]) -> None:
         """Let no rule skip some requests of a host from now on."""
@@ -276,30 +259,10 @@ class SkippedRequests:
 
         Complexity: O(most * log requests).
         """
-        self._database.settle("url_groups")
+        self._database.flush("url_groups")
         rows = self._database.read(_DEPTHS, (*after, most)).fetchall()
         nearer = [(url, depth) for *_, is_nearer, url, depth in rows if is_nearer]
         return nearer, (rows[-1][0], rows[-1][1]) if len(rows) == most else None
-
-    def deeper(self, standing: UrlGroup | None, depth: int) -> list[tuple[str, int]]:
-        """Return the URL of the request that stands for an address, if it is deeper than this.
-
-        Complexity: O(log requests).
-        """
-        url = standing and self._database.value(_DEEPER, (standing.key, depth))
-        return [] if url is None else [(url, depth)]
-
-    def group_of(self, key: bytes) -> bytes | None:
-        """Return the address of a request that a rule skips; None of any other."""
-        sql = (
-            "SELECT group_digest FROM requests"  # noqa: S608
-            f" WHERE key = ? AND state = {SKIPPED} AND rule > 0"
-        )
-        return self._database.value(sql, (key,))
-
-    def are_settled(self) -> bool:
-        """Return whether a rule that was tried to the end skips each of the requests."""
-        return self._database.read(_UNSETTLED).fetchone() is None
 
     def candidates(self, after: tuple[bytes, int], most: int) -> list[SkippedCandidate]:
         """Return requests that rules skip, after one that is given by its address and number.
@@ -307,7 +270,7 @@ class SkippedRequests:
         They are sorted by the digests of their addresses, so in random order.
         """
         self._queue.write()
-        self._database.settle("url_groups")
+        self._database.flush("url_groups")
         rows = self._database.read(_CANDIDATES, (*after, most)).fetchall()
         return [SkippedCandidate(*row) for row in rows]
 

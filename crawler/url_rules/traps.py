@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import count
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import xxhash
@@ -20,16 +18,32 @@ from crawler.pages.verdicts import (
     listed,
 )
 from crawler.reading.content_types import WallKind
-from crawler.url_rules.cluster_names import ClusterNames
+from crawler.url_rules.kinds import (
+    CLOSED,
+    MAX_HELD,
+    NEW_TEXT,
+    OPEN,
+    SLOW,
+    WINDOW,
+    ClusterNames,
+    Kind,
+    Kinds,
+)
 from neardup.names import NO_NAME, unpacked
 
 if TYPE_CHECKING:
     from crawler.storage.database import Database
     from crawler.url_rules.learning.address import Address
 
-OPEN, SLOW, CLOSED = "open", "slow", "closed"
+LEVELS = (0.5, 0.25, 0.12)
+"""A kind is one level later for each of these shares of new pages that it hardly reaches."""
 
-_LOOKED_AT = 40
+FLOOR_OF = 20
+"""One URL in this many is requested in the first level, whatever its kind: kinds may change."""
+
+LEVEL_PRIORITIES = (0, -2, -4, -6)
+"""The priorities of the first level and of the others."""
+
 _FEW = 2
 """A cluster is slow if at most this many of its last 40 pages were new."""
 
@@ -38,9 +52,6 @@ _MANY = 8
 
 NOTED = KEPT | DUPLICATES | WALLS
 """Verdicts that tell whether there was anything new."""
-
-LONG = 300
-"""A cluster is closed after this many pages in a row that were not new but led to more of it."""
 
 PAGES_A_LINK = 2
 """A cluster is endless if at most this many barren pages lead to one new URL of it.
@@ -56,7 +67,7 @@ deeper URL. A calendar has 13 months at each depth where its pages lead to the n
 MIN_WALLS = 231
 """A cluster is closed after this many walls in a row, until one of its URLs gives a page.
 
-Where one URL in fifty does, so many find one in 99 of 100 cases (``validation.trials_of_all``).
+Where one URL in fifty does, that many find one in 99 of 100 cases (``validation.trials_of_all``).
 So is one with as many copies of one text that has the wording or the fields of a wall: there the
 last names of all paths may be the same, as of ``/reply?id=7``.
 """
@@ -67,72 +78,40 @@ SELECT 1 FROM wall_pages JOIN wall_clusters ON wall_clusters.id = cluster
 WHERE page = ? AND kind IN ({listed({WallKind.LOGIN, WallKind.CONSENT, WallKind.CAPTCHA})})
 """  # noqa: S608
 
-_TRIED_OF = 20
-"""One in this many URLs of a closed cluster is fetched: a new page opens the cluster again.
-
-Of one that was closed for its walls so does any page.
-"""
-
-_TRIED_OF_BARREN = 15
-"""Fetch one URL of a closed cluster in ``barren / 15``, if that is fewer than one in 20.
-
-However many links lead on from each page of a trap, there come to be less than one that is
-fetched, and the trap ends.
-"""
-
 SLOW_PRIORITY = -100
 """A priority below every other one that a crawl gives by itself."""
 
-MAX_CLUSTERS = 20_000
-
 _NUMBER = re.compile(r"-?\d+")
 
-_COLUMNS = "id, name, fetched, new, barren, met, recent, state, reason, counted, deepest"
-_MARKS = ", ".join("?" * len(_COLUMNS.split(", ")))
-_SELECT = f"SELECT {_COLUMNS} FROM url_clusters"  # noqa: S608
-_WRITE = f"INSERT OR REPLACE INTO url_clusters ({_COLUMNS}) VALUES ({_MARKS})"  # noqa: S608
-_stored_part = attrgetter(*_COLUMNS.split(", "))
-
 _ENDING = f"""
-state = '{CLOSED}'
-AND (barren < {LONG} OR met * iif(counted, {PAGES_A_DEEPER_LINK}, {PAGES_A_LINK}) < barren)
+question = '{NEW_TEXT.name}' AND state = '{CLOSED}' AND (barren < {NEW_TEXT.enough}
+    OR met * iif(unclear, {PAGES_A_DEEPER_LINK}, {PAGES_A_LINK}) < barren)
 """
-_REOPEN = f"UPDATE url_clusters SET state = '{OPEN}', reason = NULL WHERE {_ENDING}"  # noqa: S608
-_REOPENED = f"{_REOPEN} AND (?1 = 0 OR fetched < ?1) AND reason IS NOT '{_WALLED}' RETURNING id"
+_REOPEN = f"UPDATE url_kinds SET state = '{OPEN}', reason = NULL WHERE {_ENDING}"  # noqa: S608
+_REOPENED = f"{_REOPEN} AND (?1 = 0 OR tried < ?1) AND reason IS NOT '{_WALLED}' RETURNING id"
+_CLEAR = f"UPDATE url_kinds SET tried = 0, gained = 0 WHERE question = '{NEW_TEXT.name}'"  # noqa: S608
+_NOT_OPEN = f"SELECT name FROM url_kinds WHERE state != '{OPEN}'"  # noqa: S608
+_BEHIND_WALL = NEW_TEXT._replace(is_endless=False)
+"""The question where one wall stands before all URLs: one that it lets through opens the kind."""
 
 
 @dataclass(slots=True)
-class UrlCluster:
+class UrlCluster(Kind):
     """URLs of one kind: the same kinds of host, path and names of arguments.
 
+    A gain is a page whose text was new.
+
     Attributes:
-        name: As people read it.
-        new: Those of them whose text was new.
-        barren: Pages since the last new one.
-        met: Its URLs that were found since then, while it was not open. Where a barren page was
-            kept (``counted``), only those that its own pages lead to, and deeper than all before:
-            a calendar leads from month to month without an end. The parts of a catalogue are
-            listed by other pages, and those that name each other are few links apart.
-        recent: The last of them, a bit each, the newest last; 1 for a new one.
-        state: "open"; "slow", after all others; or "closed".
-        counted: Barren pages that were kept since the last new one: their names count on.
-        deepest: The largest number of links that lead to one of ``met``.
+        met: Its URLs that were found since the last new page, while it was not open. Where a barren
+            page was kept (``unclear``), only those that its own pages lead to, and deeper than all
+            before: a calendar leads from month to month without an end. The parts of a catalogue
+            are listed by other pages, and those that name each other are few links apart.
+        unclear: Barren pages that were kept since the last new one: their names count on.
         shape: Hashes of the name of the last page, without its numbers and whole; not stored.
         walls: Walls since the last page, or copies of one text; not stored.
         original: Page that has this text; not stored.
     """
 
-    id: int
-    name: str
-    fetched: int = 0
-    new: int = 0
-    barren: int = 0
-    met: int = 0
-    recent: int = 0
-    state: str = OPEN
-    reason: str | None = None
-    counted: int = 0
-    deepest: int = 0
     shape: tuple[int, int] | None = None
     walls: int = 0
     original: int | None = None
@@ -153,19 +132,16 @@ class UrlCluster:
             is_first: Whether it was not taken into account before.
             budget: Pages that may be fetched of each cluster, 0 for any number.
         """
-        self.fetched += is_first
-        self.new += is_new
-        self.barren = 0 if is_new else self.barren + 1
-        self.counted += is_counted
+        self.count(is_gain=is_new, is_first=is_first)
+        self.unclear += is_counted
         if is_new:
-            self.met = self.counted = self.deepest = 0
-        self.recent = (self.recent << 1 | is_new) & ((1 << _LOOKED_AT) - 1)
+            self.met = self.unclear = self.deepest = 0
         before = self.state
         self.state, self.reason = self._judged(budget)
         return self.state != before
 
     def _judged(self, budget: int) -> tuple[str, str | None]:
-        if budget and self.fetched >= budget:
+        if budget and self.tried >= budget:
             return CLOSED, f"its budget of {budget:,} pages is spent"
         if self.walls >= MIN_WALLS or (self.walls and self.is_walled):
             return CLOSED, _WALLED
@@ -174,17 +150,20 @@ class UrlCluster:
     def _closed(self) -> tuple[str, str | None] | None:
         if self.state == CLOSED and self.barren and not self.is_walled:
             return CLOSED, self.reason
-        if self.counted and self.barren >= LONG and self.met * PAGES_A_DEEPER_LINK >= self.barren:
-            return CLOSED, f"its last {LONG} pages differ in numbers alone, and each leads on"
-        if not self.counted and self.barren >= LONG and self.met * PAGES_A_LINK >= self.barren:
-            return CLOSED, f"none of its last {LONG} pages was new"
-        return None
+        pages_a_link = PAGES_A_DEEPER_LINK if self.unclear else PAGES_A_LINK
+        if self.barren < NEW_TEXT.enough or self.met * pages_a_link < self.barren:
+            return None
+        if self.unclear:
+            return (
+                CLOSED,
+                f"its last {NEW_TEXT.enough} pages differ in numbers alone, and each leads on",
+            )
+        return CLOSED, f"none of its last {NEW_TEXT.enough} pages was new"
 
     def _slow(self) -> tuple[str, str | None]:
         few = _FEW if self.state == OPEN else _MANY
-        is_known = self.state != OPEN or self.fetched >= _LOOKED_AT
-        if is_known and self.recent.bit_count() <= few:
-            return SLOW, f"of its last {_LOOKED_AT} pages {few} or fewer were new"
+        if self.lately_tried == WINDOW and self.lately_gained <= few:
+            return SLOW, f"of its last {WINDOW} pages {few} or fewer were new"
         return OPEN, None
 
     @property
@@ -192,83 +171,70 @@ class UrlCluster:
         """Whether it is closed for its walls."""
         return self.state == CLOSED and self.reason == _WALLED
 
+    @property
+    def level(self) -> int:
+        """The number of ``LEVELS`` that its share of new pages does not reach at best.
+
+        A bandit with upper confidence bounds: a kind begins in the first level, and falls as far as
+        its best estimate allows.
+
+        Source: Auer, Cesa-Bianchi and Fischer, "Finite-time analysis of the multiarmed bandit
+        problem", 2002.
+        """
+        if 2 * self.lately_gained >= self.lately_tried:
+            return 0
+        share = self.best_share
+        return sum(share < one for one in LEVELS)
+
     def note_met(self, depth: int) -> None:
         """Count a URL that is found for the first time, at a number of links from a seed."""
-        if not self.counted or depth > self.deepest:
+        if not self.unclear or depth > self.deepest:
             self.met += 1
         self.deepest = max(self.deepest, depth)
 
-    def is_tried(self, number: int, budget: int = 0) -> bool:
-        """Return whether a URL is fetched although the cluster is closed.
-
-        Args:
-            number: A hash of the URL.
-            budget: Pages that may be fetched of each cluster, 0 for any number; then nothing is.
-        """
-        if budget and self.fetched >= budget:
-            return False
-        if self.is_walled:
-            return number % _TRIED_OF == 0
-        return number % max(_TRIED_OF, self.barren // _TRIED_OF_BARREN) == 0
-
 
 class UrlTraps:
-    """The table ``url_clusters``, with the clusters that were met lately in memory.
+    """The clusters of URLs of a crawl: which come late, and which are closed as traps.
+
+    What comes late is told by finer kinds: clusters with the words that arguments have as values.
 
     Args:
         budget: Pages that may be fetched of each cluster in a visit, 0 for any number.
+        is_breadth_first: Whether only slow clusters come late.
 
     Attributes:
         reopened: Clusters that a smaller budget had closed; their requests are to be put back.
     """
 
-    def __init__(self, database: Database, budget: int) -> None:
+    def __init__(self, database: Database, budget: int, *, is_breadth_first: bool = False) -> None:
         self._database = database
         self._budget = budget
+        self._is_breadth_first = is_breadth_first
         self._names = ClusterNames()
-        self._changed: dict[int, UrlCluster] = {}
         self._hosts: set[str] = set()
         reopened = database.write(_REOPENED, (budget,)).fetchall()
         self.reopened = [number for (number,) in reopened]
-        self._load()
-        self._numbers = count((database.value("SELECT max(id) FROM url_clusters") or 0) + 1)
-        rows = database.read("SELECT name, state FROM url_clusters WHERE state != ?", (OPEN,))
-        for name, _ in rows.fetchall():
+        self._kinds = Kinds(database, NEW_TEXT, UrlCluster)
+        for kind in self._kinds:
+            self._note_host(kind)
+        for (name,) in database.read(_NOT_OPEN).fetchall():
             self._names.remember(name)
             self._hosts.add(name.partition("/")[0])
-        database.before_commit.append(self._save)
-
-    def _load(self) -> None:
-        """Read the newest clusters into memory, all of them where they are few."""
-        rows = self._database.read(
-            f"{_SELECT} ORDER BY id DESC LIMIT ?", (MAX_CLUSTERS,)
-        ).fetchall()
-        self._clusters = {row[1]: UrlCluster(*row) for row in reversed(rows)}
-        self._are_all_held = len(rows) < MAX_CLUSTERS
 
     def __bool__(self) -> bool:
         return bool(self._hosts)
 
     def __contains__(self, host: object) -> bool:
-        """Return whether a host has any cluster that is not open."""
+        """Return whether a host has any cluster that comes late or is closed."""
         return bool(self._hosts) and isinstance(host, str) and self._names.host(host) in self._hosts
+
+    def _note_host(self, kind: UrlCluster) -> None:
+        if kind.state != OPEN or (kind.level and len(self._hosts) < MAX_HELD):
+            self._hosts.add(kind.name.partition("/")[0])
 
     def cluster(self, address: Address) -> UrlCluster:
         """Return the cluster of an address, after the learned rules."""
-        name = self._names(address)
-        cluster = self._clusters.pop(name, None) or self._stored(name)
-        self._clusters[name] = cluster
-        if len(self._clusters) > MAX_CLUSTERS:
-            self._save()
-            self._are_all_held = False
-            del self._clusters[next(iter(self._clusters))]
-        return cluster
-
-    def _stored(self, name: str) -> UrlCluster:
-        row = None
-        if not self._are_all_held:
-            row = self._database.read(f"{_SELECT} WHERE name = ?", (name,)).fetchone()
-        return UrlCluster(next(self._numbers), name) if row is None else UrlCluster(*row)
+        return self._kinds[self._names(address)]
 
     def note(
         self,
@@ -310,11 +276,13 @@ class UrlTraps:
             is_first=is_first,
             budget=self._budget,
         )
-        self._changed[cluster.id] = cluster
-        if not changed:
-            return None
-        self._hosts.add(cluster.name.partition("/")[0])
-        return before
+        finer = self._kinds[self._names.with_words(address)]
+        if finer is not cluster and is_first:
+            finer.count(is_gain=is_new)
+        for kind in {cluster.name: cluster, finer.name: finer}.values():
+            self._kinds.note_change(kind)
+            self._note_host(kind)
+        return before if changed else None
 
     def _count_walls(self, cluster: UrlCluster, verdict: str, original: int | None) -> int:
         if verdict == WALL:
@@ -348,23 +316,37 @@ class UrlTraps:
         cluster = self.cluster(address)
         if cluster.state == OPEN:
             return
-        if source is None or not cluster.counted or self._names(source) == cluster.name:
+        if source is None or not cluster.unclear or self._names(source) == cluster.name:
             cluster.note_met(depth)
-            self._changed[cluster.id] = cluster
+            self._kinds.note_change(cluster)
 
     def closed(self, address: Address) -> int | None:
         """Return the number of the closed cluster for which an address is not fetched, or None."""
         if address.host not in self:
             return None
         cluster, number = self.cluster(address), int.from_bytes(address.digest[4:8])
-        is_fetched = cluster.state != CLOSED or cluster.is_tried(number, self._budget)
-        return None if is_fetched else cluster.id
+        if cluster.state != CLOSED:
+            return None
+        is_spent = 0 < self._budget <= cluster.tried
+        question = _BEHIND_WALL if cluster.is_walled else NEW_TEXT
+        is_tried = not is_spent and cluster.is_sampled(question, number)
+        return None if is_tried else cluster.id
 
-    def priority(self, address: Address, wanted: int) -> int:
-        """Return the priority with which an address is queued."""
-        if address.host not in self or self.cluster(address).state == OPEN:
-            return wanted
-        return min(wanted, SLOW_PRIORITY)
+    def is_slow(self, address: Address) -> bool:
+        """Return whether an address comes after all others, if at all."""
+        return address.host in self and self.cluster(address).state != OPEN
+
+    def level(self, address: Address) -> int:
+        """Return the level of an address, 0 for the first one. Complexity: O(arguments)."""
+        if self._is_breadth_first or address.host not in self:
+            return 0
+        return self._kinds[self._names.with_words(address)].level
+
+    def priority(self, address: Address) -> int:
+        """Return the priority of an address: the lower, the fewer of its kind are new."""
+        is_sample = int.from_bytes(address.digest[8:12]) % FLOOR_OF == 0
+        late = LEVEL_PRIORITIES[0 if is_sample else self.level(address)]
+        return late + SLOW_PRIORITY * self.is_slow(address)
 
     def clear(self) -> None:
         """Reset the counts for another visit; slow and closed clusters stay so.
@@ -372,16 +354,10 @@ class UrlTraps:
         Clusters that were closed because their budget was spent are opened: each visit has a new
         one.
         """
-        self._save()
-        self._database.write("UPDATE url_clusters SET fetched = 0, new = 0")
+        self._kinds.save()
+        self._database.write(_CLEAR)
         self._database.write(_REOPEN)
-        self._load()
-
-    def _save(self) -> None:
-        rows = list(map(_stored_part, self._changed.values()))
-        self._changed.clear()
-        if rows:
-            self._database.write_many(_WRITE, rows)
+        self._kinds.load()
 
 
 def _counts_on(last: tuple[int, int] | None, shape: tuple[int, int] | None) -> bool:

@@ -13,9 +13,11 @@ from crawler.url_rules.learned_rule import (
     ALL_TRIED,
     NOT_EXAMINED,
     OF_IDS,
+    OTHER_VALUES,
     PROVEN,
     UNDECIDED,
     gained,
+    proved,
 )
 from crawler.url_rules.learning.transforms import ReplaceValues, about, is_open
 from crawler.url_rules.url_groups import forms_of
@@ -104,8 +106,8 @@ class Validation:
 
     A request is a trial of each rule by which it differs from the URLs of its page that were
     fetched; a form in which the page was fetched is not tried again. Pages from which a rule was
-    learned are trials too. Rules that drop ids are not validated, but for values that several
-    pages have: no site has a page for each of those.
+    learned are trials too. Rules that drop ids of sessions are not validated, but for
+    values that may choose a form of a page: no site has a page for each session.
     """
 
     def __init__(self, state: RuleState) -> None:
@@ -137,10 +139,10 @@ class Validation:
         return is_open(rule.transform) or len(self._rules.of(rule.context.host)) > 1
 
     def _is_wanted(self, rule: LearnedRule) -> bool:
-        return rule.examined not in {ALL_TRIED, UNDECIDED} and not self._is_settled(rule)
+        return rule.examined not in {ALL_TRIED, UNDECIDED} and not self._is_validated(rule)
 
     def begin_visit(self) -> None:
-        """Begin another visit: pages are tried anew by rules that were not proven."""
+        """Begin another visit: pages are tried again by rules that were not proven."""
         self.is_left = False
         self._survey.start_over()
         for rule in self._rules:
@@ -156,7 +158,7 @@ class Validation:
                 is_over = rule.examined in {ALL_TRIED, UNDECIDED}
                 # It may skip a value now that was never tried.
                 if is_over or (rule.examined in {PROVEN, OF_IDS} and self._may_meet(rule)):
-                    self._settle(rule, NOT_EXAMINED)
+                    self._set_examined(rule, NOT_EXAMINED)
 
     def try_more(self) -> bool:
         """Queue some skipped requests as trials; return whether to call again.
@@ -221,7 +223,7 @@ class Validation:
                 asked >= MAX_ASKED * self._wanted(rule, proof)
                 for proof, asked in rule.asked.items()
             )
-            self._settle(rule, UNDECIDED if is_undecided else ALL_TRIED)
+            self._set_examined(rule, UNDECIDED if is_undecided else ALL_TRIED)
         self.note_proven()
 
     def note_proven(self) -> None:
@@ -235,15 +237,15 @@ class Validation:
             if self._may_meet(rule) and not is_known:
                 continue
             if rule.is_of_ids:
-                self._settle(rule, OF_IDS)
-            elif self._is_settled(rule):
-                self._settle(rule, PROVEN)
+                self._set_examined(rule, OF_IDS)
+            elif self._is_validated(rule):
+                self._set_examined(rule, PROVEN)
 
-    def _is_settled(self, rule: LearnedRule) -> bool:
+    def _is_validated(self, rule: LearnedRule) -> bool:
         """Return whether nothing more is to be proved of a rule."""
         return rule.is_of_ids or all(map(partial(self._is_proven, rule), self._proofs(rule)))
 
-    def _settle(self, rule: LearnedRule, examined: str) -> None:
+    def _set_examined(self, rule: LearnedRule, examined: str) -> None:
         if rule.examined != examined:
             rule.examined = examined
             self._state.store.note_change(rule)
@@ -254,8 +256,8 @@ class Validation:
         proofs = [
             (thing, value)
             for thing, known in parts
-            for value in (rule.frequent(thing) if rule.has_ids(thing) else known)
-            if value
+            for value in ({OTHER_VALUES, *rule.frequent(thing)} if rule.has_ids(thing) else known)
+            if value and not rule.is_an_id(thing, value)
         ]
         return proofs or [(0, "")]
 
@@ -312,9 +314,13 @@ class Validation:
         form = self._form_of(request)
         if form is None or standing is None:
             return []
-        parts = gained(form, {standing, *forms_of(request.tested)})
-        proofs = [(rules[part[0]], (part[1], part[2])) for part in parts if part[0] in rules]
-        return [(rule, proof) for rule, proof in proofs if self._lacks(rule, proof) > 0]
+        fetched = {standing, *forms_of(request.tested)}
+        gains = [part for part in gained(form, fetched) if part[0] in rules]
+        proofs = {(n, rules[n].counted_as(thing, value)) for n, thing, value in gains}
+        # A page may have a token for each link to it: a further page tells more than a token.
+        known = {(n, (thing, OTHER_VALUES)) for n, thing, _ in proved(fetched)}
+        lacking = ((rules[n], proof) for n, proof in proofs - known)
+        return [(rule, proof) for rule, proof in lacking if self._lacks(rule, proof) > 0]
 
     def _is_proven(self, rule: LearnedRule, proof: Proof) -> bool:
         return rule.is_an_id(*proof) or rule.tried[proof] >= self._wanted(rule, proof)

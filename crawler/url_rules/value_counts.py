@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import xxhash
 
 from crawler.url_rules.learned_rule import Variety, is_one_of_few, shown_value
 from crawler.url_rules.learning.transforms import is_open
@@ -19,8 +22,9 @@ MANY = 100
 """Words of which there are more than this are as good as ids: no page has that many forms."""
 
 _COUNTED = 1_000
+_SAMPLED = 200
 _FEW, _RECURRING = 20, 3
-_SHARE = 0.02
+_SHARE = 0.02  # an exception of one in fifty is found by exploration
 
 _SLICE = 500
 _FIRST = (b"", 0)
@@ -32,18 +36,23 @@ class ValueCounts:
     """Counts on how many pages each value of a part was met.
 
     Up to 1,000 values are counted as they are. Beyond that, each new value takes one from all
-    counts, so that a count is at most a thousandth of ``total`` too low.
+    counts, so that a count is at most a thousandth of ``total`` too low. The values of the least
+    hashes, some 200, are counted as they are whatever there is besides: a sample of all values.
 
-    Source: Misra and Gries, "Finding repeated elements", 1982.
+    Source: Misra and Gries, "Finding repeated elements", 1982; for the sample Gibbons, "Distinct
+    sampling", 2001.
     """
 
     total: int = 0
     _counts: dict[str, int] = field(default_factory=dict)
     _is_full: bool = False
+    _sample: Counter[int] = field(default_factory=Counter)
+    _largest: int = 1 << 64
 
     def note(self, value: str) -> None:
         """Count a value. Complexity: O(1) amortised."""
         self.total += 1
+        self._note_in_sample(xxhash.xxh3_64_intdigest(value.encode("utf-8", "surrogatepass")))
         known = self._counts.get(value)
         if known is not None or len(self._counts) < _COUNTED:
             self._counts[value] = (known or 0) + 1
@@ -51,10 +60,23 @@ class ValueCounts:
             self._is_full = True
             self._counts = {one: count - 1 for one, count in self._counts.items() if count > 1}
 
+    def _note_in_sample(self, digest: int) -> None:
+        """Count a value if it is of the sample, which holds each of its values from the first."""
+        if digest < self._largest:
+            self._sample[digest] += 1
+            if len(self._sample) > 2 * _SAMPLED:
+                self._largest = sorted(self._sample)[_SAMPLED]
+                self._sample = Counter({d: n for d, n in self._sample.items() if d < self._largest})
+
     @property
     def is_many(self) -> bool:
         """Whether there were more than a hundred values."""
         return self._is_full or len(self._counts) > MANY
+
+    @property
+    def are_shared(self) -> bool:
+        """Whether most values were met on three pages or more."""
+        return 2 * sum(n >= _RECURRING for n in self._sample.values()) > len(self._sample)
 
     @property
     def frequent(self) -> frozenset[str]:
@@ -147,7 +169,9 @@ class ValueSurvey:
         for rule in self._state.rules:
             if rule.id in self._counts:
                 counts = self._counts[rule.id]
-                rule.varieties = [Variety(one.is_many, one.frequent) for one in counts]
+                rule.varieties = [
+                    Variety(one.is_many, one.frequent, one.are_shared) for one in counts
+                ]
                 self._state.store.note_change(rule)
         self._state.rules.forget_ways()
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from crawler.frontier.frontier import Redirects
 from crawler.pages.page_store import PageStore
-from crawler.pages.shared_verdicts import Elsewhere
+from crawler.pages.shared_verdicts import FleetOriginals
 from crawler.pages.stored_texts import unpack_judged
 from crawler.storage import meta_names
 from crawler.url_rules.learning.evidence import UNREAD, agreement
@@ -14,28 +14,15 @@ from crawler.url_rules.url_groups import content_of, is_file, is_unread
 from neardup.verification import jaccard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from crawler.pages.page_row import PageRow
     from crawler.storage.database import Database
+    from crawler.url_rules.variants import Variant
     from crawler.urls.canonical import Canonicalizer
 
 
-class VariantTrial(NamedTuple):
-    """The trial of a variant.
-
-    Attributes:
-        standing: The key of the URL that it is taken for.
-        host: The host with its port.
-        rules: Names of the rules by which it is.
-    """
-
-    standing: bytes
-    host: str
-    rules: tuple[str, ...]
-
-
-class VariantTrials:
+class VariantTrials(dict[bytes, "Variant"]):
     """Finds the trials that wait for the page of a key, and those that need a control.
 
     A control is a second request for the page that a variant was taken for: a page that is
@@ -43,35 +30,16 @@ class VariantTrials:
     """
 
     def __init__(self) -> None:
-        self._trials: dict[bytes, VariantTrial] = {}
+        super().__init__()
         self._waiting: dict[bytes, set[bytes]] = {}
         self._waits_for: dict[bytes, set[bytes]] = {}
         self._controls: dict[bytes, str] = {}
-        self._controlled: set[bytes] = set()
 
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(list(self._trials))
-
-    def __len__(self) -> int:
-        return len(self._trials)
-
-    def __contains__(self, key: bytes) -> bool:
-        return key in self._trials
-
-    def __getitem__(self, key: bytes) -> VariantTrial:
-        return self._trials[key]
-
-    def begin(self, key: bytes, trial: VariantTrial, pages: Iterable[bytes]) -> None:
-        """Begin the trial of a variant.
-
-        Args:
-            key: The key of the variant.
-            trial: The trial.
-            pages: Keys of the pages that it waits for besides its own.
-        """
-        self._trials[key] = trial
+    def begin(self, variant: Variant, pages: Iterable[bytes]) -> None:
+        """Begin the trial of a variant, which waits for some pages besides its own."""
+        self[variant.key] = variant
         for page in pages:
-            self.wait_for(key, page)
+            self.wait_for(variant.key, page)
 
     def wait_for(self, key: bytes, page: bytes) -> None:
         """Let a trial wait for the page of a further key, to which a redirect leads."""
@@ -80,17 +48,16 @@ class VariantTrials:
 
     def concerned(self, page: bytes) -> list[bytes]:
         """Return the variants whose trials depend on what a key gives."""
-        return [key for key in {page, *self._waiting.get(page, ())} if key in self._trials]
+        return [key for key in {page, *self._waiting.get(page, ())} if key in self]
 
-    def end(self, key: bytes) -> VariantTrial:
-        """Forget a trial, and return it."""
+    def end(self, key: bytes) -> Variant:
+        """Forget the trial of a variant, and return that."""
         self._controls.pop(key, None)
-        self._controlled.discard(key)
-        for page in self._waits_for.pop(key):
+        for page in self._waits_for.pop(key, ()):
             self._waiting[page].discard(key)
             if not self._waiting[page]:
                 del self._waiting[page]
-        return self._trials.pop(key)
+        return self.pop(key)
 
     def want_control(self, key: bytes, url: str) -> None:
         """Let the page of a URL be requested once more for the trial of a variant."""
@@ -98,19 +65,20 @@ class VariantTrials:
 
     @property
     def are_controls_wanted(self) -> bool:
-        return len(self._controls) > len(self._controlled)
+        return any(self._controls.values())
 
     def take_controls(self) -> list[tuple[bytes, str]]:
         """Return the keys of variants that need a control, once each, with the URLs to request."""
-        taken = {key: url for key, url in self._controls.items() if key not in self._controlled}
-        self._controlled.update(taken)
-        return list(taken.items())
+        taken = [(key, url) for key, url in self._controls.items() if url]
+        self._controls.update((key, "") for key, _ in taken)
+        return taken
 
     def clear(self) -> None:
         """Forget all trials."""
-        for held in (self._trials, self._waiting, self._waits_for, self._controls):
-            held.clear()
-        self._controlled.clear()
+        super().clear()
+        self._waiting.clear()
+        self._waits_for.clear()
+        self._controls.clear()
 
 
 STEADY: Final = 0.5
@@ -124,7 +92,7 @@ class VariantComparison:
         self._database = database
         self._canonical = canonicalizer
         self._store = PageStore(database)
-        self._elsewhere = Elsewhere(database, self._store)
+        self._fleet_originals = FleetOriginals(database, self._store)
         self._redirects = Redirects(database)
 
     def url_of(self, key: bytes) -> str | None:
@@ -163,7 +131,9 @@ class VariantComparison:
             return True
         if all(is_file(row) and row.payload_digest is None for row in (one, other)):
             return None
-        first, second = (content_of(row, self._elsewhere.kept_url(row)) for row in (one, other))
+        first, second = (
+            content_of(row, self._fleet_originals.kept_url(row)) for row in (one, other)
+        )
         unread = [content is None or content.similarity == UNREAD for content in (first, second)]
         if first is not None and second is not None:
             agrees = agreement(first, second)

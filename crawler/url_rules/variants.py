@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of
-from crawler.storage.states import VariantState
+from crawler.storage.states import REVOKED, VariantState
+from crawler.url_rules.learned_rule import SELDOM, LearnedRule
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.transforms import Standard
+from crawler.url_rules.rule_store import STANDARD, RuleStore, rule_rows
 from crawler.urls.canonical import TRIED as TRIED_RULES
 from crawler.urls.canonical import Canonicalizer
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
+    from crawler.pages.page_row import Read
     from crawler.storage.database import Database
+    from crawler.url_rules.rule_store import RuleRow
 
 SKIPPED, TRIED, SEPARATE = VariantState.SKIPPED, VariantState.TRIED, VariantState.SEPARATE
 
@@ -38,14 +43,10 @@ ANY_OF: Final = "any:"
 
 _MAX_HELD = 16_384
 
-_COLUMNS = "key, page, standing, host, rules, url, state, priority, request"
+_COLUMNS = "key, page, standing, host, rules, url, state, depth, source"
 _OF_HOST = (
     f"SELECT {_COLUMNS} FROM variants"  # noqa: S608
     f" WHERE state = {SKIPPED} AND host = ? AND (page, key) > (?, ?) ORDER BY page, key LIMIT ?"
-)
-_OF_RULE = (
-    f"SELECT {_COLUMNS} FROM variants WHERE state = {SKIPPED} AND host = ?"  # noqa: S608
-    " AND instr(',' || rules || ',', ',' || ? || ',') LIMIT 1"
 )
 _HAS_FIRST = f"SELECT 1 FROM variants WHERE state = {VariantState.FIRST} LIMIT 1"  # noqa: S608
 _FORGET = (
@@ -62,26 +63,12 @@ class Variant(NamedTuple):
         page: The request fingerprint that it has by the rules.
         standing: The key of the URL that it is taken for.
         host: The host with its port.
-        rules: Names of the rules by which it is; of one of several that do, after ``ANY_OF``.
+        rules: Names of the rules by which it is, with commas; of one of several that do, after
+            ``ANY_OF``.
         state: ``SKIPPED``, ``TRIED`` or ``SEPARATE``.
+        depth: The number of links that lead to it from a seed.
+        source: URL of the page on which it was met; empty where that is not known.
     """
-
-    key: bytes
-    page: bytes
-    standing: bytes
-    host: str
-    rules: tuple[str, ...]
-    url: str
-    state: VariantState
-
-    @property
-    def can_be_tried(self) -> bool:
-        """Whether a comparison would say something about the rules."""
-        return not any(name.startswith(ANY_OF) for name in self.rules)
-
-
-class SkippedVariant(NamedTuple):
-    """A variant that was not requested, with its request."""
 
     key: bytes
     page: bytes
@@ -90,74 +77,87 @@ class SkippedVariant(NamedTuple):
     rules: str
     url: str
     state: VariantState
-    priority: int
-    request: bytes
+    depth: int = 0
+    source: str = ""
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the rules."""
+        return self.rules.split(",")
 
-@dataclass(slots=True)
-class HostRule:
-    """A fixed rule on a host.
-
-    Attributes:
-        met: Variants by this rule.
-        tried: Those that were requested all the same.
-        agreed: Those that were the page that they were taken for.
-        due_at: The number of the next variant to request.
-        reason: Why it does not hold there; None where it holds.
-        places: Folders, with names of arguments, in which this process tried it.
-    """
-
-    host: str
-    name: str
-    met: int = 0
-    tried: int = 0
-    agreed: int = 0
-    due_at: int = 1
-    reason: str | None = None
-    places: set[str] = field(default_factory=set)
-
-    def is_due(self, place: str) -> bool:
-        """Return whether the variant that was met last is to be tried."""
-        return self.met >= self.due_at or (self.tried < MAX_PLACES and place not in self.places)
-
-    def note_try(self, place: str) -> None:
-        self.tried += 1
-        self.places.add(place)
-        self.due_at = max(self.due_at, GROWTH * self.met)
+    @property
+    def can_be_tried(self) -> bool:
+        """Whether a comparison would say something about the rules."""
+        return not self.rules.startswith(ANY_OF)
 
 
 class HostRules:
-    """The fixed rules that were tried, by host.
+    """The fixed rules that were tried, by host; they are rows of ``url_rules``.
 
     Attributes:
-        revoked_hosts: Hosts on which a rule was revoked.
+        revoked: Names of the rules that do not hold, by host.
     """
 
-    def __init__(self, rules: Iterable[HostRule]) -> None:
-        self._rules = {(rule.host, rule.name): rule for rule in rules}
-        self.revoked_hosts = {rule.host for rule in self._rules.values() if rule.reason}
+    def __init__(self, database: Database) -> None:
+        self._store = RuleStore(database)
+        self._rules = {one[:2]: one[2].rule for one in tried_rules(database.read)}
+        self.revoked = revoked_rules(database.read)
+        database.before_commit.append(self._store.save_changed)
 
-    def of(self, host: str, names: Iterable[str]) -> list[HostRule]:
+    def of(self, host: str, names: Iterable[str]) -> dict[str, LearnedRule]:
         """Return rules of a host by their names, those that were not tried yet too."""
-        return [
-            self._rules.setdefault((host, name), HostRule(host, name)) for name in sorted(names)
-        ]
+        return {
+            name: self._rules.get((host, name)) or self._made(host, name) for name in sorted(names)
+        }
 
-    def revoked(self, host: str) -> frozenset[str]:
-        """Return the names of the rules that do not hold on a host."""
-        rules = (self._rules.get((host, rule.name)) for rule in TRIED_RULES)
-        return frozenset(rule.name for rule in rules if rule is not None and rule.reason)
+    def _made(self, host: str, name: str) -> LearnedRule:
+        rule = LearnedRule(0, Context(host), Standard(name), origin=STANDARD, examined=SELDOM)
+        self._rules[host, name] = rule
+        return rule
 
-    def blamed(self, host: str, names: Iterable[str]) -> HostRule | None:
+    def note_change(self, rule: LearnedRule) -> None:
+        """Let a rule be stored, which gets its number now if it has none."""
+        rule.id = rule.id or self._store.add(rule.context, rule.transform, STANDARD).id
+        self._store.note_change(rule)
+
+    def tries(self, rules: Collection[LearnedRule], place: str, *, is_new: bool) -> bool:
+        """Count a variant by some rules; return whether it is requested to try them.
+
+        Args:
+            rules: The rules.
+            place: Its folder, with the names of its arguments.
+            is_new: Whether the rules skip it for the first time.
+        """
+        for rule in rules:
+            rule.saved += is_new
+            self.note_change(rule)
+        if not any(_is_due(rule, place, is_new=is_new) for rule in rules):
+            return False
+        for rule in rules:
+            rule.saved, rule.explored = max(0, rule.saved - 1), rule.explored + 1
+            rule.due_at = max(rule.due_at, GROWTH * (rule.saved + rule.explored))
+            if len(rule.patterns) < MAX_PLACES:
+                rule.patterns[place] = 1
+        return True
+
+    def blamed(self, host: str, names: Iterable[str]) -> str | None:
         """Return the rule to revoke: the one with the least evidence; None if one is revoked."""
-        rules = self.of(host, names)
-        if any(rule.reason for rule in rules):
+        if not self.revoked.get(host, set()).isdisjoint(names):
             return None
-        return min(rules, key=lambda one: (one.agreed, one.name in OF_SESSIONS))
+        rules = self.of(host, names)
+        return min(rules, key=lambda name: (rules[name].positives, name in OF_SESSIONS))
 
-    def revoke(self, rule: HostRule, reason: str) -> None:
-        rule.reason = reason
-        self.revoked_hosts.add(rule.host)
+    def revoke(self, host: str, name: str, reason: str) -> None:
+        (rule,) = self.of(host, [name]).values()
+        self.note_change(rule)
+        self._store.end(rule, REVOKED, reason)
+        self.revoked.setdefault(host, set()).add(name)
+
+
+def _is_due(rule: LearnedRule, place: str, *, is_new: bool) -> bool:
+    if rule.saved + rule.explored >= rule.due_at:
+        return True
+    return is_new and rule.explored < MAX_PLACES and place not in rule.patterns
 
 
 def place_of(canonical_url: str) -> str:
@@ -184,13 +184,21 @@ def separate_of(read: Callable[..., sqlite3.Cursor], page: bytes) -> list[tuple[
     return read(sql, (page,)).fetchall()
 
 
-def tried_rules(read: Callable[[str], sqlite3.Cursor]) -> list[HostRule]:
-    """Return the fixed rules that were tried on a host, those that are wrong there first."""
-    rows = read(
-        "SELECT host, rule, met, tried, agreed, due_at, reason FROM fixed_rules"
-        " ORDER BY reason IS NULL, host, rule"
-    )
-    return [HostRule(*row) for row in rows]
+def tried_rules(read: Read) -> Iterator[tuple[str, str, RuleRow]]:
+    """Yield host, name and row of each fixed rule that was tried on a host."""
+    for row in rule_rows(read, are_standard=True):
+        context, rule = row.proposal
+        if isinstance(rule, Standard):
+            yield context.host, rule.name, row
+
+
+def revoked_rules(read: Read) -> dict[str, set[str]]:
+    """Return the names of the fixed rules that do not hold on a host, by host."""
+    revoked: dict[str, set[str]] = {}
+    for host, name, row in tried_rules(read):
+        if row.reason is not None:
+            revoked.setdefault(host, set()).add(name)
+    return revoked
 
 
 def releasing_hosts(read: Callable[..., sqlite3.Cursor]) -> list[str]:
@@ -199,106 +207,68 @@ def releasing_hosts(read: Callable[..., sqlite3.Cursor]) -> list[str]:
 
 
 class Variants:
-    """The tables ``variants`` and ``fixed_rules``."""
+    """The table ``variants``."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._changed: dict[tuple[str, str], HostRule] = {}
         self._firsts: dict[bytes, str | None] = {}
-        self._older_firsts: dict[bytes, str | None] = {}
         self.has_first = database.read(_HAS_FIRST).fetchone() is not None
-        database.before_commit.append(self._write)
-
-    def note_change(self, rule: HostRule) -> None:
-        self._changed[rule.host, rule.name] = rule
-
-    def _write(self) -> None:
-        rows = [
-            (one.host, one.name, one.met, one.tried, one.agreed, one.due_at, one.reason)
-            for one in self._changed.values()
-        ]
-        self._changed.clear()
-        self._database.write_many("REPLACE INTO fixed_rules VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
     def note_first(self, page: bytes, host: str, url: str) -> None:
         """Note which URL was requested for a page, where it is not the canonical one."""
-        row = (page, page, None, host, "", url, VariantState.FIRST, 0, b"")
+        row = (page, page, None, host, "", url, VariantState.FIRST, 0, "")
         self._database.write("REPLACE INTO variants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         self.has_first = True
         self._hold(page, url)
-
-    def forget_first(self, page: bytes) -> None:
-        """Let no URL be the one that was requested for a page."""
-        self._database.write("DELETE FROM variants WHERE key = ? AND page = key", (page,))
-        self._hold(page, None)
 
     def first(self, page: bytes) -> str | None:
         """Return the URL that was requested for a page; None where it was the canonical one."""
         if not self.has_first:
             return None
-        if page not in self._firsts and page in self._older_firsts:
-            self._hold(page, self._older_firsts[page])
-        elif page not in self._firsts:
+        if page not in self._firsts:
             self._hold(page, first_url(self._database.read, page))
         return self._firsts[page]
 
     def _hold(self, page: bytes, url: str | None) -> None:
         if len(self._firsts) >= _MAX_HELD:
-            self._older_firsts, self._firsts = self._firsts, {}
+            self._firsts.clear()
         self._firsts[page] = url
 
     def is_known(self, key: bytes) -> bool:
         return self._database.value("SELECT 1 FROM variants WHERE key = ?", (key,)) is not None
 
-    def count_skipped(self, page: bytes, rules: Sequence[str]) -> int:
+    def count_skipped(self, page: bytes, rules: str) -> int:
         """Return how many variants of a page some rules skip."""
         sql = f"SELECT count(*) FROM variants WHERE page = ? AND state = {SKIPPED} AND rules = ?"  # noqa: S608
-        return self._database.value(sql, (page, ",".join(rules))) or 0
+        return self._database.value(sql, (page, rules)) or 0
 
-    def put(self, variant: Variant, priority: int, request: bytes) -> None:
-        key, page, standing, host, rules, url, state = variant
-        row = (key, page, standing, host, ",".join(rules), url, state, priority, request)
-        self._database.write("INSERT INTO variants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    def put(self, variant: Variant) -> None:
+        self._database.write("INSERT INTO variants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", variant)
 
     def separate(self, key: bytes) -> None:
         """Let a variant be a page of its own, which is requested or was."""
         self._database.write("UPDATE variants SET state = ? WHERE key = ?", (SEPARATE, key))
 
-    def regroup(
-        self, key: bytes, standing: bytes, rules: Sequence[str], state: VariantState
-    ) -> None:
+    def regroup(self, variant: Variant) -> None:
         """Let another URL stand for a variant, by other rules."""
         self._database.write(
             "UPDATE variants SET standing = ?, rules = ?, state = ? WHERE key = ?",
-            (standing, ",".join(rules), state, key),
+            (variant.standing, variant.rules, variant.state, variant.key),
         )
-
-    def note_queued(self, key: bytes) -> None:
-        """Forget the request of a variant, which is in the queue now."""
-        self._database.write("UPDATE variants SET request = x'' WHERE key = ?", (key,))
-
-    def try_skipped(self, host: str, rule: str) -> SkippedVariant | None:
-        """Let a variant that a rule skipped be tried; return it, or None where there is none."""
-        row = self._database.read(_OF_RULE, (host, rule)).fetchone()
-        if row is None:
-            return None
-        found = SkippedVariant(*row)
-        self._database.write("UPDATE variants SET state = ? WHERE key = ?", (TRIED, found.key))
-        return found._replace(state=TRIED)
 
     def note_releasing(self, hosts: Iterable[str]) -> None:
         """Store the hosts of which skipped variants are still to be reconsidered."""
         self._database.set_meta(meta_names.FIXED_RELEASING, json.dumps(list(hosts)))
 
-    def tried(self) -> list[SkippedVariant]:
-        """Return the variants that are being tried; those with a request are not queued yet."""
+    def tried(self) -> list[Variant]:
+        """Return the variants that are being tried."""
         rows = self._database.read(f"SELECT {_COLUMNS} FROM variants WHERE state = {TRIED}")  # noqa: S608
-        return [SkippedVariant(*row) for row in rows]
+        return [Variant(*row) for row in rows]
 
-    def skipped(self, host: str, after: tuple[bytes, bytes], most: int) -> list[SkippedVariant]:
+    def skipped(self, host: str, after: tuple[bytes, bytes], most: int) -> list[Variant]:
         """Return skipped variants of a host, those of a page together, after page and key."""
         rows = self._database.read(_OF_HOST, (host, *after, most))
-        return [SkippedVariant(*row) for row in rows]
+        return [Variant(*row) for row in rows]
 
     def begin_visit(self) -> None:
         """Forget what was skipped and which URL was first; pages of their own stay such.
@@ -308,7 +278,6 @@ class Variants:
         self._database.write(_FORGET, (VariantState.FIRST, SKIPPED))
         self._database.write("UPDATE variants SET state = ? WHERE state = ?", (SEPARATE, TRIED))
         self._firsts.clear()
-        self._older_firsts.clear()
         self.has_first = self._database.read(_HAS_FIRST).fetchone() is not None
 
 
@@ -330,7 +299,7 @@ class PageKeys:
         self._read = read
         self.canonicalizer = _canonicalizer_of(read)
         self.canonicalizer.separate(separate_keys(read))
-        self._rules = HostRules(tried_rules(read))
+        self._revoked = revoked_rules(read)
 
     def __call__(self, url: str) -> bytes:
         """Return the key of a URL's page.
@@ -339,13 +308,13 @@ class PageKeys:
             MalformedUrl: It is no http or https URL with a host.
         """
         key = self.canonicalizer.key(url)
-        if not self._rules.revoked_hosts or self.canonicalizer.is_separate(key):
+        if not self._revoked or self.canonicalizer.is_separate(key):
             return key
         host = urlsplit(self.canonicalizer.exact(url)).netloc
-        if host not in self._rules.revoked_hosts:
+        if host not in self._revoked:
             return key
         first = first_url(self._read, key) or self.canonicalizer.without(())(url)
-        without = self.canonicalizer.without(self._rules.revoked(host))
+        without = self.canonicalizer.without(self._revoked[host])
         found = standing_for(url, without, [(key, first), *separate_of(self._read, key)])
         return key if found is None else found[0]
 

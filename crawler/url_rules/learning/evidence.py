@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +21,7 @@ Measured on gitweb and on SQLite's release notes: redundant arguments leave page
 
 MAX_GROUPS = 256
 _FEW_LINKS = 2
-_SHARE_OF_LINKS = 0.7
+_SHARE_OF_LINKS = 0.7  # fewer: a print view of the page
 
 _MAX_CONTENTS = 256
 _MAX_VALUES = 24
@@ -104,29 +103,19 @@ class Sight(NamedTuple):
     Attributes:
         form: The parts that the rule drops or replaces in it.
         after_rules: Hash of the address after the rules that hold already.
-        named: Hash of the address that the page declares as canonical, after those rules; None
-            where it declares none.
     """
 
     form: Form
     after_rules: int
     content: PageContent
-    named: int | None = None
-
-    def shares_canonical(self, other: Sight) -> bool:
-        """Return whether one of two pages names the other as canonical, or both the same URL."""
-        if self.named is not None and self.named in (other.after_rules, other.named):
-            return True
-        return other.named is not None and other.named == self.after_rules
 
 
 @dataclass(slots=True)
-class Evidence:
+class RuleEvidence:
     """Groups of addresses that a rule would make one, and the contents of their pages.
 
     Each page text counts once: a thousand addresses that all lead to one
-    "not found" are one piece of evidence. It counts twice where what the pages
-    declare as canonical agrees. Memory is bounded: a group is kept
+    "not found" are one piece of evidence. Memory is bounded: a group is kept
     only if its hash ends in some zeros, so that it is either followed from
     its first address to its last, or not at all.
 
@@ -142,9 +131,6 @@ class Evidence:
         contents: Numbers of the kept pages that support it.
         values: Distinct forms that were met, by part of the form.
         files: Number of those contents that are no pages.
-        declared: Numbers of those contents that two addresses have of which one names the other as
-            canonical, or both the same URL; with the kind of page that each is of.
-        trusts_canonicals: Whether these count twice.
     """
 
     spreads: bool = False
@@ -155,8 +141,6 @@ class Evidence:
     contents: set[int] = field(default_factory=set)
     values: list[set[Hashable]] = field(default_factory=list)
     files: int = 0
-    declared: dict[int, str] = field(default_factory=dict)
-    trusts_canonicals: bool = True
     _zeros: int = 0
 
     def first_of(self, key: int, sight: Sight) -> Sight | None:
@@ -187,15 +171,6 @@ class Evidence:
         """Return whether an address of a group was met; ``key`` as in ``first_of``."""
         return key in self._groups
 
-    def has_counted(self, key: int) -> bool:
-        """Return whether the text of a group is counted already, so that it proves nothing more.
-
-        Args:
-            key: Hash of the address after the rule.
-        """
-        held = self._groups.get(key)
-        return held is not None and held.content.kept in self.contents
-
     def count(self, one: Sight, other: Sight, cluster: str) -> bool:
         """Count two addresses with one page that the rule makes one; return whether it is news."""
         if not (one.content.counts and other.content.counts):
@@ -207,8 +182,7 @@ class Evidence:
         self._note_values(one.form)
         self._note_values(other.form)
         is_more = (self.is_useful, self.fewest_values) != before
-        is_more |= self._count_text(other.content, cluster)
-        return self._count_declared(one, other, cluster) or is_more
+        return self._count_text(other.content, cluster) or is_more
 
     def _count_text(self, content: PageContent, cluster: str) -> bool:
         if content.kept in self.contents or len(self.contents) >= _MAX_CONTENTS:
@@ -217,21 +191,6 @@ class Evidence:
         self.files += content.is_file
         self.clusters[cluster] = self.clusters.get(cluster, 0) + 1
         return True
-
-    def _count_declared(self, one: Sight, other: Sight, cluster: str) -> bool:
-        """Count the text of two addresses once more if what they declare as canonical agrees."""
-        kept = other.content.kept
-        if not self.trusts_canonicals or kept in self.declared or kept not in self.contents:
-            return False
-        if not one.shares_canonical(other):
-            return False
-        self.declared[kept] = cluster
-        return True
-
-    def distrust_canonicals(self) -> None:
-        """Count each text once from now on, whatever pages declare."""
-        self.trusts_canonicals = False
-        self.declared.clear()
 
     def count_links(self, source: Sight, target: Sight, *, is_pair: bool) -> None:
         """Note which of two addresses led to less; ``is_pair`` where one counts as the other."""
@@ -259,18 +218,15 @@ class Evidence:
     def positives(self, *, has_head_start: bool = False) -> int:
         """Return the texts that speak for the rule, 0 where they speak of too little of it.
 
-        One that counts twice is two of them.
-
         Args:
             has_head_start: Whether the same is known from elsewhere. One text is then enough of
                 each of two path patterns.
         """
-        counts = self._counts
-        total = sum(counts.values())
+        total = self.texts
         if not self.spreads:
             return total
         patterns: dict[str, int] = {}
-        for cluster, texts in counts.items():
+        for cluster, texts in self.clusters.items():
             pattern = cluster.partition("?")[0]
             patterns[pattern] = patterns.get(pattern, 0) + texts
         enough = 1 if has_head_start else _ENOUGH_OF_A_PATTERN
@@ -281,15 +237,7 @@ class Evidence:
     @property
     def most_positives(self) -> int:
         """A number that ``positives`` never exceeds, known without a sum."""
-        return len(self.contents) + len(self.declared)
-
-    @property
-    def _counts(self) -> dict[str, int]:
-        """Texts by the kind of page, those that count twice doubled."""
-        if not self.declared:
-            return self.clusters
-        twice = Counter(self.declared.values())
-        return {kind: texts + min(texts, twice[kind]) for kind, texts in self.clusters.items()}
+        return len(self.contents)
 
     def start_over(self) -> None:
         """Forget the groups, whose hashes mean something else from now on, and nothing else."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.canonicals import Canonicals, Declaration
-from crawler.url_rules.learning.evidence import agreement
 from crawler.url_rules.learning.proposals import propose
 from crawler.url_rules.learning.transforms import parts
 from crawler.url_rules.learning.versions import Versions, differences
@@ -17,8 +15,6 @@ from crawler.urls.path_patterns import PathPatterns
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from crawler.url_rules.learning.canonicals import UntrustedHost
-    from crawler.url_rules.learning.evidence import PageContent
     from crawler.url_rules.learning.hypothesis import Hypothesis, Observation, Refuted
     from crawler.url_rules.learning.proposals import Proposal
     from crawler.url_rules.learning.transforms import Transform
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 WINDOW = 400
 """Pages of a host that a new hypothesis is tried on at once."""
 
-_MAX_ALIKE = 6
+_MAX_ALIKE = 6  # copies of one page, the last ones
 
 
 @dataclass(slots=True)
@@ -35,7 +31,6 @@ class LearnedHost:
 
     Attributes:
         across_domains: Whether hosts of another registered domain may be the same.
-        canonicals: What its pages declare as canonical; None where that counts for nothing.
     """
 
     across_domains: bool = False
@@ -47,7 +42,6 @@ class LearnedHost:
     refuted: OrderedDict[Proposal, Refuted | None] = field(default_factory=OrderedDict)
     clusters: OrderedDict[int, int] = field(default_factory=OrderedDict)
     versions: Versions = field(default_factory=Versions)
-    canonicals: Canonicals | None = field(default_factory=Canonicals)
     has_hopeless: bool = False
 
     def proposed(self, seen: Observation, other: Address) -> Iterator[Proposal]:
@@ -75,47 +69,6 @@ class LearnedHost:
         addresses = [address for address in map(Address.parse, urls) if address.is_learnable]
         for found in differences(addresses, after_rules):
             self.has_hopeless |= self.versions.note_translations(found, text)
-
-    def named(self, url: str | None) -> Address | None:
-        """Return an address that a page declares as canonical; None where it counts for nothing."""
-        if url is None or self.canonicals is None:
-            return None
-        address = Address.parse(url)
-        return address if address.is_learnable else None
-
-    def judge(
-        self, seen: Observation, named: Address, there: PageContent | None
-    ) -> UntrustedHost | None:
-        """Judge whether a page declares a URL of its own text.
-
-        Args:
-            seen: The page.
-            named: The address that it declares as canonical, after the rules that hold.
-            there: The content of the page at that address, if it was fetched.
-
-        Returns:
-            The evidence where what pages declare as canonical counts for nothing from now on.
-        """
-        if self.canonicals is None or not seen.content.counts:
-            return None
-        is_its_text = None if there is None else agreement(there, seen.content)
-        said = Declaration(seen.raw, named, seen.content.kept, is_its_text)
-        untrusted = self.canonicals.note(said)
-        if untrusted is not None:
-            self.distrust_canonicals()
-        return untrusted
-
-    def distrust_canonicals(self) -> None:
-        """Let what pages declare as canonical count for nothing from now on."""
-        self.canonicals = None
-        for hypothesis in self.hypotheses.values():
-            hypothesis.evidence.distrust_canonicals()
-
-    def trust_canonicals(self) -> None:
-        """Judge anew what pages declare as canonical."""
-        self.canonicals = Canonicals()
-        for hypothesis in self.hypotheses.values():
-            hypothesis.evidence.trusts_canonicals = True
 
     def drop_hopeless(self) -> None:
         """Remove the hypotheses that can never be believed: versions remain versions."""

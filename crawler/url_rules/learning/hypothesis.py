@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.evidence import (
     CounterExample,
-    Evidence,
     PageContent,
+    RuleEvidence,
     Sight,
     agreement,
     lower_bound,
@@ -37,10 +37,7 @@ if TYPE_CHECKING:
     from crawler.url_rules.learning.transforms import Transform
 
 _MIN_VALUES = 3
-_MIN_WORDS = 14
-
-_PROMISING = 4
-"""Texts that support a rule from which on pages wait that would not prove it."""
+_MIN_WORDS = 14  # articles, print and editions are no open part
 
 _HEAD_START = 14 / 5
 """The weight of a text for a rule that is known from elsewhere: five do for fourteen."""
@@ -85,9 +82,6 @@ class Observation(NamedTuple):
         place: The address after every rule that holds.
         pattern: Path pattern of ``place``.
         key: Hash of the address of ``place``.
-        canonical: The address that the page declares as canonical; None where that counts for
-            nothing, or there is none.
-        named: Hash of that address after every rule that holds.
     """
 
     raw: Address
@@ -95,8 +89,6 @@ class Observation(NamedTuple):
     pattern: str
     content: PageContent
     key: int
-    canonical: Address | None = None
-    named: int | None = None
 
 
 class RulePart(NamedTuple):
@@ -128,7 +120,7 @@ class Hypothesis:
 
     context: Context
     transform: Transform
-    evidence: Evidence
+    evidence: RuleEvidence
     refuted: CounterExample | None = None
     shapes: re.Pattern[str] | None = field(init=False, default=None, repr=False)
     about: tuple[str, ...] = field(init=False, default=(), repr=False)
@@ -200,18 +192,6 @@ class Hypothesis:
                 return
         self.refuted = example
 
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The hosts whose addresses the rule would change, or would change others to."""
-        if isinstance(self.transform, ReplaceHost):
-            return self.transform.host, self.transform.new_host
-        return (self.context.host,)
-
-    def applied(self, address: Address) -> Address:
-        """Return the address after the rule, given one after the rules that hold."""
-        holds = self.context.holds(address, self.about)
-        return self.transform(address) if holds else address
-
     def _agree(self, one: Sight, other: Sight, cluster: str) -> bool:
         texts = self.evidence.texts
         is_news = self.evidence.count(one, other, cluster)
@@ -225,17 +205,6 @@ class Hypothesis:
         if isinstance(transform, Pairing) and transform.is_source(other.form):
             one, other = other, one
         self.evidence.count_links(one, other, is_pair=is_pair)
-
-    def needs_not(self, address: Address) -> bool:
-        """Return whether a page can wait, since it would not prove a promising rule any more."""
-        evidence = self.evidence
-        if self.refuted is not None or len(evidence.contents) < _PROMISING:
-            return False
-        if not self.context.holds(address, self.about):
-            return False
-        if self.is_open and not self._has_enough_values:
-            return False
-        return evidence.has_counted(hash(self.transform(address)))
 
     def parts(self) -> Iterator[RulePart]:
         """Yield the rules as which it holds, each with the values that were met of it.
@@ -284,7 +253,7 @@ class Hypothesis:
         # So is an order: raw paths also differ in what those rules drop.
         is_after_rules = isinstance(self.transform, Rewrite | SortSegments)
         form = self.transform.varying(seen.place if is_after_rules else seen.raw)
-        return Sight(form, seen.key, seen.content, seen.named)
+        return Sight(form, seen.key, seen.content)
 
     def _speaks_of(self, seen: Observation) -> bool:
         return self.context.holds(seen.place, self.about) or self._spans(seen)
@@ -296,8 +265,6 @@ class Hypothesis:
 
     def _positives(self, *, has_head_start: bool) -> int:
         """Return the texts that support it; for a whole host, at most twice those that are pages.
-
-        A text counts twice where what the pages declare as canonical agrees.
 
         Pages of several languages may share all their pictures.
         """

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.learning.canonicals import NOTHING, Declared, UntrustedHost
-from crawler.url_rules.learning.evidence import CounterExample, Evidence, PageContent, agreement
+from crawler.url_rules.learning.evidence import CounterExample, PageContent, RuleEvidence, agreement
 from crawler.url_rules.learning.host import WINDOW, LearnedHost
 from crawler.url_rules.learning.hypothesis import (
     Hypothesis,
@@ -22,7 +21,7 @@ from crawler.url_rules.learning.hypothesis import (
 from crawler.url_rules.learning.transforms import Compound, DropArguments, variants
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from crawler.url_rules.learned_rule import LearnedRule
     from crawler.url_rules.learning.proposals import Proposal
@@ -33,7 +32,21 @@ _MAX_HYPOTHESES = 120
 _MAX_REFUTED = 2_000
 _MAX_PAIRS = 2
 _MAX_TRIES = 8
-_MAX_UNTRUSTED = 1_000
+
+
+class Declared(NamedTuple):
+    """Canonical URLs that a page or a redirect to it declares.
+
+    Attributes:
+        redirected: URLs that were redirected to it.
+        translations: URLs of some translations of it, each in another language.
+    """
+
+    redirected: Sequence[str] = ()
+    translations: Sequence[str] = ()
+
+
+NOTHING = Declared()
 
 
 class RuleLearner:
@@ -48,22 +61,16 @@ class RuleLearner:
 
     Rules that hold are applied first, so that further ones show.
 
-    Where what pages declare as rel=canonical agrees with their texts, these
-    count twice, until pages of the host turn out to name URLs of other texts.
     What pages declare to be translations is never made one.
 
     Memory is bounded by hosts (at most 200 at a time, some 2 MB each) and hypotheses, not by pages.
 
     Source: DUST, Bar-Yossef et al. 2007; Koppula et al. 2010.
-
-    Attributes:
-        untrusted: The hosts where rel=canonical counts for nothing, with the evidence.
     """
 
     def __init__(self, rules: RuleSet, policy: LearningPolicy) -> None:
         self._rules = rules
         self.policy = policy
-        self.untrusted: dict[str, UntrustedHost] = {}
         self._hosts: OrderedDict[str, LearnedHost] = OrderedDict()
 
     def observe(
@@ -83,8 +90,8 @@ class RuleLearner:
             content: Its content.
             same_as: Canonical URL of the page that it repeats.
             same_links: Number of links of that page that are followed, if known.
-            declared: Canonical URLs that are declared to be the same page, or translations of it.
-                Rules that the former suggest are tried; alone they are no evidence.
+            declared: URLs that are declared to be the same page, or translations of it. Rules that
+                the former suggest are tried; alone they are no evidence.
             lookup: Looks up the content of the page at an address after the rules.
 
         Returns:
@@ -101,15 +108,12 @@ class RuleLearner:
             content = content._replace(counts=False)
         if declared.translations:
             host.note_translations(declared.translations, self._rules.apply, content.kept)
-        seen = self._observation(host, address, content, host.named(declared.canonical))
-        if seen.canonical is not None and seen.named != seen.key:
-            self._judge_canonical(host, seen, seen.canonical, lookup)
+        seen = self._observation(host, address, content)
         original = None
         if same_as is not None:
-            original = self._original(host, seen, same_as, same_links, declared.kept_canonical)
+            original = self._original(host, seen, same_as, same_links)
         news = original is not None and self._compare(host, seen, original)
-        aliases = declared.aliases(with_canonical=host.canonicals is not None)
-        for other in map(Address.parse, aliases):
+        for other in map(Address.parse, declared.redirected):
             if other.is_learnable:
                 self._try_all(host, seen, self._rules.apply(other))
         self._try_some(host, seen, None if original is None else original.place)
@@ -117,35 +121,19 @@ class RuleLearner:
         news |= self._observe(host, seen, lookup)
         return self._believed(host) if news else []
 
-    def _judge_canonical(
-        self, host: LearnedHost, seen: Observation, canonical: Address, lookup: Lookup | None
-    ) -> None:
-        """Judge whether a page declares a URL of its own text; see ``Canonicals``."""
-        named = self._rules.apply(canonical)
-        untrusted = host.judge(seen, named, None if lookup is None else lookup(named))
-        if untrusted is not None and len(self.untrusted) < _MAX_UNTRUSTED:
-            self.untrusted[untrusted.host] = untrusted
-
-    def trust_again(self) -> None:
-        """Judge anew of each host what its pages declare as canonical."""
-        self.untrusted.clear()
-        for host in self._hosts.values():
-            host.trust_canonicals()
-
     def _original(
         self,
         host: LearnedHost,
         seen: Observation,
         same_as: str,
         links: int | None,
-        canonical: str | None,
     ) -> Observation | None:
         """Return the page that another one repeats; None where nothing is learned from the two."""
         address = Address.parse(same_as)
         if not address.is_learnable or address == seen.raw:
             return None
         kept = PageContent(b"", seen.content.kept, 1.0, seen.content.kept, links)
-        return self._observation(host, address, kept, host.named(canonical))
+        return self._observation(host, address, kept)
 
     def _compare(self, host: LearnedHost, seen: Observation, original: Observation) -> bool:
         """Compare a page with the one that it repeats; return whether that was news."""
@@ -160,31 +148,12 @@ class RuleLearner:
         ]
         return sum([one.compare(original, seen) for one in concerned]) > 0
 
-    def can_wait(self, address: Address) -> bool:
-        """Return whether a page is of no use to learn from, while a rule about it may soon hold.
-
-        Args:
-            address: Its address after the rules that hold.
-
-        Complexity: O(hypotheses of the host), some 10 us.
-        """
-        host = self._hosts.get(address.host)
-        if host is None or not host.hypotheses:
-            return False
-        return any(
-            hypothesis.needs_not(address)
-            for hypothesis in host.hypotheses.values()
-            if (shapes := hypothesis.shapes) is None or shapes.fullmatch(address.text)
-        )
-
     def pattern_of(self, address: Address) -> str:
         return self._host(address.host).patterns(address.segments)
 
     def _host(self, name: str) -> LearnedHost:
         if name not in self._hosts:
             self._hosts[name] = LearnedHost(self.policy.across_domains)
-            if name in self.untrusted:
-                self._hosts[name].distrust_canonicals()
             if len(self._hosts) > _MAX_HOSTS:
                 self._hosts.popitem(last=False)
         self._hosts.move_to_end(name)
@@ -197,18 +166,10 @@ class RuleLearner:
         return count > self.policy.largest_cluster
 
     def _observation(
-        self,
-        host: LearnedHost,
-        address: Address,
-        content: PageContent,
-        canonical: Address | None,
+        self, host: LearnedHost, address: Address, content: PageContent
     ) -> Observation:
         place = self._rules.apply(address)
-        pattern, key = host.patterns(place.segments), hash(place)
-        named = key if canonical == address else None
-        if canonical is not None and named is None:
-            named = hash(self._rules.apply(canonical))
-        return Observation(address, place, pattern, content, key, canonical, named)
+        return Observation(address, place, host.patterns(place.segments), content, hash(place))
 
     def _proposals(
         self, host: LearnedHost, seen: Observation, tried: Address | None
@@ -245,8 +206,7 @@ class RuleLearner:
         if proposal in host.hypotheses or proposal in host.refuted:
             return
         spreads = context.pattern is None and isinstance(transform, DropArguments | Compound)
-        evidence = Evidence(spreads, trusts_canonicals=host.canonicals is not None)
-        hypothesis = Hypothesis(context, transform, evidence)
+        hypothesis = Hypothesis(context, transform, RuleEvidence(spreads))
         host.hypotheses[proposal] = hypothesis
         if len(host.hypotheses) > _MAX_HYPOTHESES:
             del host.hypotheses[next(iter(host.hypotheses))]
@@ -371,7 +331,7 @@ class RuleLearner:
         for hypothesis in host.hypotheses.values():
             hypothesis.evidence.start_over()
         for seen in window:
-            again = self._observation(host, seen.raw, seen.content, seen.canonical)
+            again = self._observation(host, seen.raw, seen.content)
             self._try_some(host, again)
             host.remember(again)
             self._observe(host, again)

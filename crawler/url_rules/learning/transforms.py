@@ -297,6 +297,26 @@ class Compound:
         return f"{self.segments}, and {self.arguments}"
 
 
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """A rule of ``crawler.urls.standard``: it has made a canonical URL of what becomes an address.
+
+    Attributes:
+        name: The name by which it is switched off.
+    """
+
+    name: str
+
+    def __call__(self, address: Address) -> Address:
+        return address
+
+    def varying(self, address: Address) -> Form:
+        return ()
+
+    def __str__(self) -> str:
+        return f"{self.name} (docs/urls.md)"
+
+
 Transform = (
     DropArguments
     | ReplaceValues
@@ -306,6 +326,7 @@ Transform = (
     | ReplaceHost
     | Rewrite
     | Compound
+    | Standard
 )
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Difference = ReplaceHost | ReplaceSegments | ReplaceValues
 
 _ANY_LANGUAGE = "x-default"
-_SCRIPT = 4
+_SCRIPT = 4  # letters: zh-Hant is another text than zh-Hans
 
 
 def language_of(hreflang: str) -> str:

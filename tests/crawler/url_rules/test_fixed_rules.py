@@ -20,7 +20,7 @@ from crawler.reading.content.content_xml import compress
 from crawler.storage.database import Database
 from crawler.storage.states import VariantState
 from crawler.url_rules.fixed_rules import FixedRules
-from crawler.url_rules.variants import MAX_PLACES, PageKeys
+from crawler.url_rules.variants import MAX_PLACES, PageKeys, tried_rules
 from crawler.urls.canonical import Canonicalizer
 
 HOST = "http://site.test"
@@ -84,9 +84,8 @@ class SmallCrawl:
             return
         variant = self.rules.meet(url, key) if not self.canonical.is_separate(key) else None
         if variant is not None:
-            is_skipped = variant.state == VariantState.SKIPPED
-            self.rules.put(variant, 0, b"request" if is_skipped else b"")
-            if not is_skipped:
+            self.rules.put(variant)
+            if variant.state != VariantState.SKIPPED:
                 self._queue(url, variant.key)
 
     def _queue(self, url: str, key: bytes) -> None:
@@ -106,7 +105,7 @@ class SmallCrawl:
         said = self.said(url)
         self.texts.add(said)
         digest = xxhash.xxh3_128_digest(said.encode())
-        kept = self.store.find_said(digest)
+        kept = self.store.find_by_digest(digest)
         now = time.time()
         row = PageRow(
             id=self.store.new_id(), key=key, url=url, canonical_url=self.canonical(url), latest=1,
@@ -213,8 +212,8 @@ def test_a_rule_is_revoked_on_the_host_where_it_is_wrong(tmp_path: Path) -> None
             crawl.meet(url)
         crawl.finish()
         crawl.database.commit()
-        rows = crawl.database.read("SELECT host, reason IS NULL FROM fixed_rules").fetchall()
-    assert sorted(rows) == [("other.test", 1), ("site.test", 0)]
+        rows = [(host, row.reason is None) for host, _, row in tried_rules(crawl.database.read)]
+    assert sorted(rows) == [("other.test", True), ("site.test", False)]
 
 
 def test_one_session_id_in_two_places_says_nothing_of_session_ids(tmp_path: Path) -> None:
@@ -238,7 +237,7 @@ def test_a_url_that_is_met_first_in_a_visit_counts_as_no_trial(tmp_path: Path) -
         url = f"{sources[1]}&{SESSIONS[1][1:]}"
         assert crawl.rules.keep_apart(url, crawl.canonical.key(url)) is None
         crawl.database.commit()
-        rows = crawl.database.read("SELECT rule, tried FROM fixed_rules").fetchall()
+        rows = [(name, row.explored) for _, name, row in tried_rules(crawl.database.read)]
     assert rows == [("utm", 1)], "the next variant by a session's name is tried"
 
 
@@ -259,8 +258,8 @@ def test_a_rule_is_not_found_right_by_urls_that_another_one_makes_equal(
     with closing(crawled(tmp_path, urls, wrong)) as crawl:
         assert crawl.texts == {crawl.said(url) for url in urls}
         crawl.database.commit()
-        rows = crawl.database.read("SELECT rule FROM fixed_rules WHERE reason IS NOT NULL")
-        assert rows.fetchall() == [(wrong,)]
+        rules = tried_rules(crawl.database.read)
+        assert [name for _, name, row in rules if row.reason is not None] == [wrong]
 
 
 def test_sessions_of_a_page_are_not_stored_without_end(tmp_path: Path) -> None:
@@ -296,7 +295,8 @@ def test_a_page_that_always_changes_revokes_no_rule_about_sessions(tmp_path: Pat
         assert not crawl.rules.note_control(key, b"another")
         assert crawl.rules.note_control(key, b"another", "another text altogether")
         crawl.database.commit()
-        rows = crawl.database.read("SELECT tried, agreed, reason FROM fixed_rules").fetchall()
+        found = tried_rules(crawl.database.read)
+        rows = [(row.explored, row.positives, row.reason) for *_, row in found]
     assert rows == [(1, 0, None)]
 
 
@@ -344,7 +344,7 @@ def test_a_key_has_the_page_of_the_same_url_at_each_visit_where_no_rule_is_tried
         found = crawl.rules.keep_apart(urls[1], page, tries=False)
         assert found is not None
         assert (found.url, found.state) == (urls[1], VariantState.SEPARATE)
-        crawl.rules.put(found, 0, b"")
+        crawl.rules.put(found)
         assert crawl.canonical.key(urls[1]) == found.key
         assert crawl.rules.keep_apart(urls[1], page, tries=True) is None
 

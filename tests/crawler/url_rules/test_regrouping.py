@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawler.frontier.order import ShorterWay
 from crawler.storage import meta_names
 from crawler.storage.states import DONE, SKIPPED, WAITING
 from crawler.url_rules.learning.context import Context
@@ -221,9 +222,12 @@ def test_a_skipped_url_that_is_met_again_from_nearer_lends_its_depth(tmp_path: P
     crawl.drain()
     crawl.admit(second, depth=5)
     assert crawl.rules.take_shorter() == []
-    crawl.rules.note_nearer(crawl.canonical.key(second), 2)
-    crawl.rules.note_nearer(crawl.canonical.key(first), 1)
-    assert crawl.rules.take_shorter() == [(first, 2)], "the first is not skipped"
+    crawl.queue.lower(ShorterWay(crawl.canonical.key(second), 2, HOST, second, 0, None))
+    crawl.rules.note_nearer()
+    assert crawl.rules.take_shorter() == [(first, 2)]
+    crawl.queue.lower(ShorterWay(crawl.canonical.key(first), 1, HOST, first, 0, None))
+    crawl.rules.note_nearer()
+    assert crawl.rules.take_shorter() == []
 
 
 def test_what_a_new_rule_skips_lends_its_depth_to_what_stands_for_it(tmp_path: Path) -> None:

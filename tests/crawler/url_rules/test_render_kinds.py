@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.console.count_tables import rendering_lines
+from crawler.console.report_text import rendering_lines
 from crawler.storage.database import Database, open_for_reading
+from crawler.url_rules.kinds import MORE_IN_BROWSER, WINDOW
 from crawler.url_rules.render_kinds import (
     LATER_PAGE,
-    MAX_KINDS,
     MIN_TRIED,
     PAGES_OF_A_SAMPLE,
     PAGES_OF_A_TRY,
-    SAMPLED_OF,
     VAIN_TRIES,
-    WINDOW,
-    HostTries,
     RenderKind,
     RenderKinds,
     read_kinds,
 )
-from crawler.url_rules.rule_store import forget_kinds
+from crawler.url_rules.rule_store import forget_rendering
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,21 +78,21 @@ def test_a_kind_that_shows_more_no_longer_is_left(tmp_path: Path) -> None:
         gains = [True] * 60 + [False] * 400
         tried = tried_of(kinds, "app", gains, has_place=True)
     assert tried[:60] == list(range(60))
-    assert len([number for number in tried if number >= 60]) <= 3 * WINDOW + 400 // SAMPLED_OF
+    assert (
+        len([number for number in tried if number >= 60])
+        <= 3 * WINDOW + 400 // MORE_IN_BROWSER.sampled_of
+    )
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=300))
-def test_what_is_decided_follows_from_the_last_tries(gains: list[tuple[bool, bool]]) -> None:
-    kind, last = RenderKind(), [0, 0, 0]
-    for is_gain, is_whole in gains:
-        kind = kind.with_try(is_gain=is_gain, is_whole=is_whole)
-        is_clear = is_gain or is_whole
-        last = [last[0] + is_clear, last[1] + is_gain, last[2] + (not is_clear)]
-        if last[0] + last[2] == WINDOW:
-            last = [each // 2 for each in last]
-        assert [kind.tried, kind.gained, kind.unclear] == last
-        assert kind.tried + kind.unclear < WINDOW
-        assert kind.needs_browser == (last[1] >= 2 and last[1] * 2 >= last[0])
+@given(st.lists(st.booleans(), max_size=300))
+def test_what_is_decided_follows_from_the_last_tries(gains: list[bool]) -> None:
+    kind = RenderKind(0, "a/b")
+    for number, is_gain in enumerate(gains, 1):
+        kind.count(is_gain=is_gain)
+        last = gains[max(0, number - WINDOW) : number]
+        assert [kind.tried, kind.gained] == [number, sum(gains[:number])]
+        assert [kind.lately_tried, kind.lately_gained] == [len(last), sum(last)]
+        assert kind.needs_browser == (sum(last) >= 2 and 2 * sum(last) >= len(last))
 
 
 @given(st.integers(0, 200), st.integers(0, 39), st.data())
@@ -103,18 +100,19 @@ def test_one_gain_has_a_kind_tried_until_it_is_decided(
     pages: int, tried: int, data: st.DataObject
 ) -> None:
     gained = data.draw(st.integers(0, tried))
-    kind = RenderKind(pages, tried, gained)
-    spent, fresh = HostTries(1_000, VAIN_TRIES + 10, 1), HostTries(1_000, 0, 1)
-    fruitless = HostTries(1_000, 1)
+    kind = RenderKind(0, "a/b", pages)
+    for number in range(tried):
+        kind.count(is_gain=number < gained)
+    spent, fresh = RenderKind(0, "a", 1_000, VAIN_TRIES + 21, 1), RenderKind(0, "a", 1_000, 1, 1)
+    fruitless = RenderKind(0, "a", 1_000, 1)
     if kind.needs_browser or (gained and tried < MIN_TRIED):
         assert kind.is_due(spent, has_place=False)
     else:
         assert kind.is_due(spent, has_place=True) == (not tried)
-        is_sampled = pages % SAMPLED_OF == 0
+        is_sampled = pages % MORE_IN_BROWSER.sampled_of == 0
         assert kind.is_due(fresh, has_place=False) == is_sampled
         is_due = kind.is_due(fresh, has_place=True)
         assert is_due == (is_sampled or tried < 2)
-        assert not fruitless.is_untried
         assert not kind.is_due(fruitless, has_place=False)
         assert kind.is_due(fruitless, has_place=True) == (tried < 2)
 
@@ -128,17 +126,8 @@ def test_pages_that_fail_are_tried_a_few_times(tmp_path: Path) -> None:
             if kinds.is_due(name, has_place=True):
                 tried += 1
                 kinds.note(name, is_gain=False, is_whole=False)
-        assert kinds.kind(name).is_unclear
+        assert kinds[name].is_unclear
     assert tried <= VAIN_TRIES + 1_000 // PAGES_OF_A_TRY
-
-
-def test_kinds_beyond_the_most_are_one_of_their_host(tmp_path: Path) -> None:
-    with closing(Database(tmp_path)) as database:
-        kinds = RenderKinds(database)
-        for number in range(MAX_KINDS + 100):
-            name = kinds.name(f"http://h{number}.example/a")
-            assert kinds.is_due(name, has_place=True), "the first of its host"
-        assert kinds.name("http://h3.example/b/c/d") == "h3.example/"
 
 
 def test_counts_are_committed_with_pages_and_forgotten_on_wish(tmp_path: Path) -> None:
@@ -148,22 +137,22 @@ def test_counts_are_committed_with_pages_and_forgotten_on_wish(tmp_path: Path) -
         database.commit()
         kinds.is_due(kinds.name(URL.format("late", 1)), has_place=True)  # lost, as its page is
     with closing(open_for_reading(tmp_path)) as connection:
-        stored = read_kinds(connection)
+        stored = read_kinds(connection.execute)
     assert sum(kind.tried for kind in stored.values()) == 10
     with closing(Database(tmp_path)) as database:
         again = RenderKinds(database)
         name = again.name(URL.format("app", 99))
         assert again.is_due(name, has_place=False)
-    assert forget_kinds(tmp_path) == len(stored)
+    assert forget_rendering(tmp_path) == len(stored)
     with closing(open_for_reading(tmp_path)) as connection:
-        assert read_kinds(connection) == {}
+        assert read_kinds(connection.execute) == {}
 
 
 def test_the_table_says_which_kinds_are_shown_in_the_browser() -> None:
     kinds = {
-        "a/gains": RenderKind(12, 12, 12),
-        "a/still": RenderKind(12, 1),
-        "a/new": RenderKind(3),
+        "a/gains": RenderKind(1, "a/gains", 12, 12, 12, recent=0b1111),
+        "a/still": RenderKind(2, "a/still", 12, 1),
+        "a/new": RenderKind(3, "a/new", 3),
     }
     said = [line.split() for line in rendering_lines(kinds)]
     assert [words[-1] for words in said if words and words[0] in kinds] == ["all", "some"]

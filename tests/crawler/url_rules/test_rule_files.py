@@ -87,6 +87,10 @@ NO_RULES: dict[str, tuple[object, str]] = {
     "a place that is none": (changed("context", path="/a"), "path"),
     "a part that is none": ({**plain_rule(), "since": 1}, "since"),
     "unknown kind": (changed("transform", kind="guess"), "no kind of rule: 'guess'"),
+    "a standard rule": (
+        {**plain_rule(), "transform": {"kind": "standard", "name": "sort_arguments"}},
+        "a standard one",
+    ),
     "kind is a list": (changed("transform", kind=["drop arguments"]), "no kind of rule"),
     "unknown field": (changed("transform", values=["1"]), "values"),
     "names is a word": (changed("transform", names="sid"), "names"),

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.url_rules.cluster_names import ClusterNames
+from crawler.url_rules.kinds import CLOSED, NEW_TEXT, OPEN, SLOW, ClusterNames
 from crawler.url_rules.learning.address import Address
-from crawler.url_rules.traps import CLOSED, OPEN, SLOW, UrlCluster
+from crawler.url_rules.traps import UrlCluster
 from tests.crawler.url_rules.learning.strategies import addresses
 
 
@@ -54,7 +54,7 @@ class TestClusterProperties:
     def test_the_state_is_that_which_a_recount_gives(self, news: list[bool], budget: int) -> None:
         made = cluster(*news, budget=budget)
         assert made.state == recounted(news, budget)
-        assert (made.fetched, made.new) == (len(news), sum(news))
+        assert (made.tried, made.gained) == (len(news), sum(news))
         assert (made.reason is None) is (made.state == OPEN)
 
     @given(runs, st.integers(0, 20))
@@ -87,7 +87,9 @@ class TestClusterProperties:
         made = cluster(*news, *[False] * 300)
         shares = []
         for _ in range(4):
-            shares.append(sum(made.is_tried(n) for n in range(number, number + 6_000)) / 6_000)
+            shares.append(
+                sum(made.is_sampled(NEW_TEXT, n) for n in range(number, number + 6_000)) / 6_000
+            )
             for _ in range(600):
                 made.note(is_new=False)
         assert shares == sorted(shares, reverse=True)
@@ -119,7 +121,6 @@ class TestStates:
     def test_a_budget_that_is_spent_closes_it_for_good(self) -> None:
         made = cluster(*[True] * 20, budget=20)
         assert (made.state, made.reason) == (CLOSED, "its budget of 20 pages is spent")
-        assert not any(made.is_tried(number, budget=20) for number in range(1_000))
         assert not made.note(is_new=True, budget=20)
 
     @pytest.mark.parametrize("links", [3, 31, 200])
@@ -128,7 +129,7 @@ class TestStates:
         while waiting and fetched < 20_000:
             waiting -= 1
             number += 1
-            if made.is_tried(number * 2_654_435_761 % 2**32):
+            if made.is_sampled(NEW_TEXT, number * 2_654_435_761 % 2**32):
                 fetched += 1
                 waiting += links
                 made.note(is_new=False)

@@ -140,7 +140,7 @@ class TestMemory:
         groups = UrlGroups(database)
         groups.note(GROUP, 1, KEY, SAID, visit=1)
         sql = "UPDATE url_groups SET page = ? WHERE page = ?"
-        database.settle("url_groups")
+        database.flush("url_groups")
         database.write(sql, (9, SAID.page))
         known = groups.get(GROUP)
         assert known is not None

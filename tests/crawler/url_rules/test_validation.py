@@ -283,6 +283,39 @@ def test_a_trial_that_is_fetched_again_proves_nothing_more(tmp_path: Path) -> No
     assert told == {"a=1 equals no a=": "all", "any sid= is irrelevant": "ids"}
 
 
+@pytest.mark.parametrize("plain", [("",), ()])
+def test_ids_that_stand_on_one_page_each_are_tried(plain: tuple[str, ...], tmp_path: Path) -> None:
+    """Revisions of a wiki: two in a hundred that a rule skips say something else."""
+    differing = {(number, 1) for number in range(7, 300, 25)}
+
+    def site(url: str) -> str:
+        number, revision = int(argument(url, "id")), argument(url, "rev")
+        is_other = (number, int(revision[:1] or 0)) in differing
+        return f"page {number}" + f", revision {revision}" * is_other
+
+    crawl = tried(tmp_path, (Context(NAME), DropArguments(("rev",))), site=site)
+    for number in range(300):
+        crawl.admit_all(
+            f"{SOMEWHERE}/page?id={number}{rev}"
+            for rev in (*plain, f"&rev=1a{number:03}", f"&rev=2b{number:03}")
+        )
+    crawl.examine()
+    assert crawl.said() == {crawl.site(url) for url in crawl.states()}
+
+
+def test_ids_that_pages_share_prove_nothing(tmp_path: Path) -> None:
+    crawl = tried(tmp_path, SID, site=by_id)
+    crawl.admit_all(
+        f"{SOMEWHERE}/page?id={number}&sid={(number + step) // 10:04x}a0b"
+        for number in range(300)
+        for step in (0, 10, 20)
+    )
+    crawl.examine()
+    (rule,) = report(crawl).rules
+    assert (rule.state, rule.examined) == ("holds", "ids")
+    assert len(crawl.fetched) < 360
+
+
 @pytest.mark.parametrize("moment", [1, 7, 30, 61])
 def test_a_process_that_is_killed_in_the_middle_loses_nothing(moment: int, tmp_path: Path) -> None:
     crawl = formed(tmp_path, "a name in the path", 100, frozenset([97]))

@@ -87,3 +87,17 @@ def test_a_word_among_ids_is_tried_also_where_other_rules_were_looked_at_before(
             rule.values = [{f"{n:04x}a0b" for n in range(20)}]
     crawl.examine()
     assert {f"{SOMEWHERE}/q/{number}?s=edit" for number in differing} <= crawl.said()
+
+
+@given(st.lists(st.integers(0, 40).map("v{}".format), max_size=200))
+def test_values_are_shared_where_three_pages_have_most_of_them(values: list[str]) -> None:
+    several = [count >= 3 for count in Counter(values).values()]
+    assert counted(values).are_shared == (sum(several) > len(several) / 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("pages", [1, 2, 3])
+def test_of_thousands_of_values_it_is_known_too(pages: int, seed: int) -> None:
+    values = [f"{number:x}" for number in range(5_000)] * pages
+    Random(seed).shuffle(values)
+    assert counted(values).are_shared == (pages == 3)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from crawler.url_rules.learning.evidence import (
     MAX_GROUPS,
-    Evidence,
     PageContent,
+    RuleEvidence,
     Sight,
     agreement,
     lower_bound,
@@ -87,7 +87,7 @@ class TestAgreement:
 
 class TestEvidence:
     def test_each_text_speaks_once(self) -> None:
-        evidence = Evidence()
+        evidence = RuleEvidence()
         assert evidence.count(sight("a", 1, 7), sight("b", 2, 7), "/x?")
         assert evidence.count(sight("c", 3, 7), sight("d", 4, 7), "/x?")  # its values are news
         assert not evidence.count(sight("c", 3, 7), sight("d", 4, 7), "/x?")
@@ -96,20 +96,20 @@ class TestEvidence:
         assert evidence.fewest_values == 4
 
     def test_what_stayed_the_same_is_no_evidence(self) -> None:
-        evidence = Evidence()
+        evidence = RuleEvidence()
         one, other = Sight(("a", "same"), 1, said(7)), Sight(("b", "same"), 2, said(7))
         assert not evidence.count(one, other, "/x?")
         assert evidence.texts == 0
 
     @pytest.mark.parametrize("counts", [(True, False), (False, True), (False, False)])
     def test_pages_of_a_large_cluster_say_nothing(self, counts: tuple[bool, bool]) -> None:
-        evidence = Evidence()
+        evidence = RuleEvidence()
         one, other = sight("a", 1, 7, counts=counts[0]), sight("b", 2, 7, counts=counts[1])
         assert not evidence.count(one, other, "/x?")
         assert (evidence.texts, evidence.is_useful) == (0, False)
 
     def test_it_is_of_use_where_other_rules_leave_two_apart(self) -> None:
-        evidence = Evidence()
+        evidence = RuleEvidence()
         evidence.count(sight("a", 1, 7), sight("b", 1, 7), "/x?")
         assert not evidence.is_useful
         evidence.count(sight("a", 1, 8), sight("b", 2, 8), "/x?")
@@ -128,7 +128,7 @@ class TestEvidence:
     def test_of_a_whole_host_only_what_is_spread_speaks(
         self, patterns: dict[str, int], wanted: int
     ) -> None:
-        evidence = Evidence(spreads=True)
+        evidence = RuleEvidence(spreads=True)
         content = 0
         for pattern, texts in patterns.items():
             for number in range(texts):
@@ -138,7 +138,7 @@ class TestEvidence:
         assert (evidence.texts, evidence.positives()) == (content, wanted)
 
     def test_starting_over_keeps_what_was_counted(self) -> None:
-        evidence = Evidence()
+        evidence = RuleEvidence()
         evidence.first_of(3, sight("a", 1, 7))
         evidence.count(sight("a", 1, 7), sight("b", 2, 7), "/x?")
         evidence.start_over()
@@ -151,7 +151,7 @@ class TestEvidenceProperties:
     def test_a_group_is_followed_from_its_first_address_or_not_at_all(
         self, keys: list[int]
     ) -> None:
-        evidence = Evidence()
+        evidence = RuleEvidence()
         firsts: dict[int, Sight] = {}
         for number, key in enumerate(keys):
             found = evidence.first_of(key, sight(number, number, number))
@@ -163,7 +163,7 @@ class TestEvidenceProperties:
             assert len(evidence._groups) <= MAX_GROUPS
 
     def test_many_groups_are_sampled_by_their_hash(self) -> None:
-        evidence = Evidence()
+        evidence = RuleEvidence()
         keys = [hash((number, "group")) for number in range(20_000)]
         for key in keys:
             evidence.first_of(key, sight("a", 1, 1))
@@ -172,65 +172,10 @@ class TestEvidenceProperties:
         assert len({key & 7 for key in held}) == 1
 
     def test_texts_and_values_are_bounded(self) -> None:
-        evidence = Evidence()
+        evidence = RuleEvidence()
         for number in range(5_000):
             one, other = sight(number, 1, number), sight(-number - 1, 2, number)
             evidence.count(one, other, "/x?")
         assert evidence.texts == len(evidence.contents) == 256
         assert evidence.fewest_values == 24
         assert len(evidence.values[0]) == 24
-
-
-def naming(form: str, after_rules: int, content: int, named: int | None) -> Sight:
-    return sight(form, after_rules, content)._replace(named=named)
-
-
-class TestCanonicals:
-    @pytest.mark.parametrize(
-        ("one", "other", "agree"),
-        [
-            (None, None, False),
-            (1, None, False),
-            (2, None, True),
-            (None, 1, True),
-            (2, 1, True),
-            (9, 9, True),
-            (1, 2, False),
-            (8, 9, False),
-        ],
-    )
-    def test_a_text_counts_twice_where_what_its_urls_declare_agrees(
-        self, one: int | None, other: int | None, agree: bool
-    ) -> None:
-        evidence = Evidence()
-        assert evidence.count(naming("a", 1, 7, one), naming("b", 2, 7, other), "/x?")
-        assert (evidence.texts, evidence.positives()) == (1, 1 + agree)
-        assert evidence.most_positives == 1 + agree
-
-    def test_it_counts_twice_also_where_that_comes_later(self) -> None:
-        evidence = Evidence()
-        evidence.count(naming("a", 1, 7, None), naming("b", 2, 7, None), "/x?")
-        assert evidence.count(naming("a", 1, 7, None), naming("b", 2, 7, 1), "/x?")
-        assert not evidence.count(naming("b", 2, 7, 1), naming("a", 1, 7, 1), "/x?")
-        assert (evidence.texts, evidence.positives()) == (1, 2)
-
-    def test_an_exception_takes_both(self) -> None:
-        evidence = Evidence()
-        evidence.count(naming("a", 1, 7, 2), naming("b", 2, 7, 2), "/x?")
-        evidence.count(naming("a", 1, 8, 2), naming("b", 2, 8, 2), "/y?")
-        evidence.clusters.pop("/x?")
-        assert evidence.positives() == 2
-
-    def test_seven_texts_of_two_kinds_speak_for_a_whole_host(self) -> None:
-        evidence = Evidence(spreads=True)
-        for content in range(7):
-            one, other = naming("a", 1, content, 2), naming("b", 2, content, 2)
-            evidence.count(one, other, "/x?" if content < 4 else "/y?")
-        assert evidence.positives() == 14
-
-    def test_what_is_not_to_be_trusted_counts_once(self) -> None:
-        evidence = Evidence()
-        evidence.count(naming("a", 1, 7, 2), naming("b", 2, 7, 2), "/x?")
-        evidence.distrust_canonicals()
-        evidence.count(naming("a", 1, 8, 2), naming("b", 2, 8, 2), "/x?")
-        assert (evidence.texts, evidence.positives()) == (2, 2)

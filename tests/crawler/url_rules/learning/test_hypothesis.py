@@ -6,7 +6,7 @@ import pytest
 
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.context import Context
-from crawler.url_rules.learning.evidence import CounterExample, Evidence, PageContent
+from crawler.url_rules.learning.evidence import CounterExample, PageContent, RuleEvidence
 from crawler.url_rules.learning.hypothesis import (
     MAX_EXCEPTIONS,
     Hypothesis,
@@ -35,7 +35,7 @@ SESSION_AND_SID = Compound(SESSION, SID)
 
 
 def hypothesis(transform: Transform = SID, context: Context = NARROW) -> Hypothesis:
-    return Hypothesis(context, transform, Evidence())
+    return Hypothesis(context, transform, RuleEvidence())
 
 
 def seen(target: str, content: int, page: int = 1, host: str = HOST) -> Observation:

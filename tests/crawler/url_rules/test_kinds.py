@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier.order import NewRequest
+from crawler.pages.verdicts import NEAR_DUPLICATE, NEW
+from crawler.storage.database import Database
+from crawler.url_rules.kinds import WINDOW, upper_bound
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.hypothesis import LearningPolicy
-from crawler.url_rules.low_priority import FLOOR_OF, LEVELS, WINDOW, KindYields, upper_bound
+from crawler.url_rules.traps import FLOOR_OF, LEVELS, UrlTraps
 from tests.crawler.frontier.ruled import HOST, SOMEWHERE, RuledCrawl
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -24,49 +29,76 @@ def address(number: int, action: str = "") -> Address:
     return Address.parse(f"http://site.test/page{query}")
 
 
-def noted(pages: list[bool], action: str = "") -> KindYields:
-    kinds = KindYields()
+@pytest.fixture
+def traps() -> Iterator[UrlTraps]:
+    with closing(Database(None)) as database:
+        yield UrlTraps(database, 0)
+
+
+def note(traps: UrlTraps, one: Address, *, is_new: bool) -> None:
+    traps.note(one, NEW if is_new else NEAR_DUPLICATE)
+
+
+def note_all(traps: UrlTraps, pages: list[bool], action: str = "") -> None:
     for number, is_new in enumerate(pages):
-        kinds.note(address(number, action), "page?title=", is_new=is_new)
-    return kinds
+        note(traps, address(number, action), is_new=is_new)
 
 
-def priorities(kinds: KindYields, action: str = "") -> list[int]:
-    return [kinds.priority(address(number, action), "page?title=") for number in range(400)]
+def priorities(traps: UrlTraps, action: str = "") -> list[int]:
+    return [traps.priority(address(number, action)) for number in range(400)]
 
 
-def test_a_kind_of_new_pages_comes_first() -> None:
-    assert set(priorities(noted([True] * 30))) == {0}
+def test_a_kind_of_new_pages_comes_first(traps: UrlTraps) -> None:
+    note_all(traps, [True] * 30)
+    assert set(priorities(traps)) == {0}
 
 
-def test_a_kind_without_new_pages_falls_step_by_step() -> None:
-    lowest = [min(priorities(noted([False] * pages))) for pages in range(WINDOW)]
+def test_a_kind_without_new_pages_falls_step_by_step(traps: UrlTraps) -> None:
+    lowest = []
+    for number in range(WINDOW):
+        lowest.append(min(priorities(traps)))
+        note(traps, address(number), is_new=False)
     assert lowest == sorted(lowest, reverse=True)
     assert lowest[:2] == [0, 0]
     assert len(set(lowest)) == len(LEVELS) + 1
 
 
-def test_one_in_twenty_stays_in_the_first_level() -> None:
-    found = priorities(noted([False] * WINDOW))
+def test_one_in_twenty_stays_in_the_first_level(traps: UrlTraps) -> None:
+    note_all(traps, [False] * (WINDOW - 1))
+    found = priorities(traps)
     assert 0 < found.count(0) < 3 * len(found) / FLOOR_OF
 
 
-def test_a_kind_that_brings_new_pages_again_comes_back() -> None:
-    assert set(priorities(noted([False] * 100 + [True] * 30))) == {0}
+def test_a_kind_that_brings_new_pages_again_comes_back(traps: UrlTraps) -> None:
+    note_all(traps, [False] * 100 + [True] * 30)
+    assert set(priorities(traps)) == {0}
 
 
-def test_words_tell_kinds_apart_and_numbers_do_not() -> None:
-    kinds = noted([False] * WINDOW, "edit")
-    assert min(priorities(kinds, "edit")) < 0
-    assert set(priorities(kinds, "history")) == {0}
+def test_words_tell_kinds_apart_and_numbers_do_not(traps: UrlTraps) -> None:
+    note_all(traps, [False] * (WINDOW - 1), "edit")
+    assert min(priorities(traps, "edit")) < 0
+    assert set(priorities(traps, "history")) == {0}
 
 
-def test_any_words_are_one_kind() -> None:
-    kinds = KindYields()
+def note_any_words(traps: UrlTraps) -> None:
     for number in range(WINDOW * 2):
         word = "abcdefghijklmnopqrstuvwxyz"[number % 26] * (1 + number // 26)
-        kinds.note(address(number, word), "page?title=", is_new=False)
-    assert min(priorities(kinds, "unheard")) < 0
+        note(traps, address(number, word), is_new=False)
+
+
+def test_any_words_are_one_kind(traps: UrlTraps) -> None:
+    note_any_words(traps)
+    assert traps.level(address(1, "unheard")) == len(LEVELS)
+
+
+def test_what_is_known_of_kinds_goes_on_after_a_restart(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)) as database:
+        note_all(UrlTraps(database, 0), [False] * (WINDOW - 1), "edit")
+        database.commit()
+    with closing(Database(tmp_path)) as database:
+        traps = UrlTraps(database, 0)
+        assert min(priorities(traps, "edit")) < 0
+        assert set(priorities(traps, "history")) == {0}
 
 
 @pytest.mark.parametrize("pages", [1, 5, 40])
@@ -158,11 +190,8 @@ def test_what_is_made_whatever_was_learned_is_not_late(tmp_path: Path) -> None:
     assert max(map(found.index, range(100, 120))) < 25
 
 
-def test_words_are_few_or_many_also_in_the_twenty_thousandth_place() -> None:
-    kinds = KindYields()
+def test_words_are_few_or_many_also_in_the_twenty_thousandth_place(traps: UrlTraps) -> None:
     for number in range(20_050):
-        kinds.note(address(1, "edit"), f"place {number}", is_new=True)
-    for number in range(WINDOW * 2):
-        word = "abcdefghijklmnopqrstuvwxyz"[number % 26] * (1 + number // 26)
-        kinds.note(address(number, word), "page?title=", is_new=False)
-    assert min(priorities(kinds, "unheard")) < 0
+        note(traps, Address.parse(f"http://h{number}.test/?action=edit"), is_new=True)
+    note_any_words(traps)
+    assert traps.level(address(1, "unheard")) == len(LEVELS)
