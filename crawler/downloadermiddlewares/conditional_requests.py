@@ -10,11 +10,17 @@ from urllib.parse import urljoin
 from scrapy.exceptions import NotConfigured
 from w3lib.url import safe_url_string
 
+from crawler.downloader.large_bodies import (
+    DATA_LOSS,
+    FileResponse,
+    LargeBodies,
+    body_size,
+    without_file,
+)
 from crawler.downloadermiddlewares.failures import REDIRECTS
 from crawler.downloadermiddlewares.limits import OF_RANGES, content_range
 from crawler.downloadermiddlewares.retries import leased_host
 from crawler.job_registry import CrawlerComponent
-from crawler.large_bodies import DATA_LOSS, FileResponse, LargeBodies, body_size, without_file
 from crawler.pages.gates import GateError
 from crawler.request_meta import ASKED_IF, WAITED, WHOLE
 from crawler.spiders.page_spider import PageSpider
@@ -59,7 +65,7 @@ class ConditionalRequests(CrawlerComponent):
             self._parts[request] = part
             self._add(request, _OF_PARTS, (part.etag, f"bytes={part.size}-"))
         elif self._is_for_known(request) and not request.meta.get(WHOLE):
-            validators = self._job.archivist.unsent.validators(self._spider.key_of(request))
+            validators = self._job.processor.unsent.validators(self._spider.key_of(request))
             self._add(request, CONDITIONS, validators or ())
 
     def _add(
@@ -103,7 +109,7 @@ class ConditionalRequests(CrawlerComponent):
             return False
         try:
             pending = len(self._job.frontier.queue) + len(self._crawler.engine.downloader.active)
-            must = self._job.archivist.gates.must_wait(previous, target, pending)
+            must = self._job.processor.gates.must_wait(previous, target, pending)
         except GateError as error:
             self._job.result.stop(str(error))
             must = True
@@ -117,7 +123,7 @@ class ConditionalRequests(CrawlerComponent):
         return await self._spider.part_of(request) if self._is_for_page(request) else None
 
     def _joined(self, request: Request, response: Response) -> Response:
-        """Return the whole answer where the rest came; any other part is one that nobody asked for.
+        """Return the whole answer where the rest came; another part was not asked for.
 
         What is still a part then is kept, and continued by the next run.
         """

@@ -1,4 +1,4 @@
-"""Find the reason why a request gave no page, and close the crawl where none can be stored."""
+"""Find the reason why a request gave no page, ask another spelling, or close a crawl that fails."""
 
 from __future__ import annotations
 
@@ -18,16 +18,23 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet.error import ConnectionClosed
 
-from crawler.downloadermiddlewares.limits import ForbiddenByRobotsError, OutOfScopeError
+from crawler.downloadermiddlewares.limits import (
+    ForbiddenByRobotsError,
+    OutOfScopeError,
+    PrivateAddressError,
+)
 from crawler.downloading.encodings import AnswerError
 from crawler.downloading.robots_groups import RobotsUnreachableError
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
 from crawler.reading.worker_pool import ReadingError
+from crawler.request_meta import SPELLING
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.parts import shown
 
 if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
@@ -50,6 +57,18 @@ _SCRAPYS = {
     "Forbidden by robots.txt": (FAILED, Reason.FORBIDDEN),
 }
 _STATUSES = range(1, 1000)  # a server may send a number of any length
+
+# Statuses of a host as it is now: every spelling would be answered so. Then errors after which
+# another spelling never is to be asked, since they are the host's or its answer's, or always.
+_OF_THE_HOST = frozenset({408, 425, 429, 502, 503, 504})
+_NO_SPELLING_HELPS = (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadCancelledError,
+    AnswerError,
+    PrivateAddressError,
+)
+_SPELLING_MAY_HELP = (IgnoreRequest, UnsupportedURLSchemeError, ValueError)
 
 
 def explain(failure: Failure, settings: BaseSettings) -> tuple[str, Stored, int]:
@@ -118,6 +137,36 @@ def _explain_broken(error: DownloadFailedError) -> Stored:
 def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else ""
+
+
+def ask_another(crawler: Crawler, request: Request, error: BaseException | None) -> bool:
+    """Request another spelling of a URL that gave no page; return whether there is one.
+
+    Args:
+        crawler: The crawler; a scheduler that is not ours requests nothing.
+        request: The request that gave no page.
+        error: Why it gave none.
+    """
+    ask = getattr(crawler.engine.scheduler, "ask_another", None)
+    if ask is None or error is None or not _may_be_spelling(error, request):
+        return False
+    try:
+        return bool(ask(request))
+    except CrawlStorageError:  # the job remembers it, and the crawl ends
+        return True
+
+
+def _may_be_spelling(error: BaseException, request: Request) -> bool:
+    """Return whether another spelling of a URL may give a page where this one failed.
+
+    A connection that breaks off may be a firewall's answer to an argument, or a host that is
+    down: then only the next spelling is tried.
+    """
+    if isinstance(error, HttpError):
+        return error.response.status not in _OF_THE_HOST
+    if isinstance(error, _NO_SPELLING_HELPS):
+        return False
+    return isinstance(error, _SPELLING_MAY_HELP) or SPELLING not in request.meta
 
 
 class ClosingErrors:

@@ -14,6 +14,7 @@ from scrapy.http import Response
 from scrapy.resolver import dnscache
 from scrapy.responsetypes import responsetypes
 
+from crawler.downloader.large_bodies import DATA_LOSS, STOPPED, FileResponse
 from crawler.downloading.encodings import (
     DamagedBodyError,
     Opening,
@@ -23,13 +24,12 @@ from crawler.downloading.encodings import (
     open_body,
 )
 from crawler.downloading.message_head import ContentRange, range_in
-from crawler.downloading.private import AddressGuard
 from crawler.job_registry import CrawlerComponent, job_of
-from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse
 from crawler.options import Options
 from crawler.pages.reasons import Reason
 from crawler.request_meta import DOWNLOAD_SLOT, host_in, led_by
 from crawler.storage import meta_names
+from crawler.urls.private_hosts import AddressGuard
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -173,7 +173,7 @@ class PrivateAddresses(CrawlerComponent):
 
     A crawl whose own start is private may go anywhere: a request inherits
     its permission from the one that led to it. A public name that
-    resolves to a private address is not resolved (``crawler.resolver``); where
+    resolves to a private address is not resolved (``crawler.downloader.resolver``); where
     another resolver is chosen, the answer is thrown away.
     """
 

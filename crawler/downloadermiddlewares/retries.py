@@ -16,6 +16,8 @@ from scrapy.exceptions import (
 )
 from twisted.python.failure import Failure
 
+from crawler.downloader.large_bodies import EndlessAnswerError
+from crawler.downloader.resolver import unknown_names
 from crawler.downloadermiddlewares.failures import explain_error
 from crawler.downloadermiddlewares.limits import (
     UnopenedBodyError,
@@ -27,11 +29,9 @@ from crawler.downloadermiddlewares.limits import (
 from crawler.downloading.robots_groups import RobotsUnreachableError
 from crawler.frontier.pauses import retry_after_secs
 from crawler.job_registry import CrawlerComponent, job_of
-from crawler.large_bodies import EndlessAnswerError
 from crawler.pages.reasons import in_words
 from crawler.request_meta import DONT_CACHE, RETRY_TIMES, WAITED, host_in, host_name
-from crawler.resolver import unknown_names
-from crawler.scheduler import FrontierScheduler
+from crawler.scheduling.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,14 +88,14 @@ class GivenUpHosts(CrawlerComponent):
             )
 
 
-class PatientRetry(RetryMiddleware):
+class PatientRetry(CrawlerComponent, RetryMiddleware):
     """Replaces Scrapy's middleware, which retries at once, for requests from our scheduler.
 
     A host that answers 429 or 503, that accepts no connection, or whose robots.txt cannot
     be had, is paused (``crawler.frontier.pauses``). A request that it refused waits behind its
     other requests, until its budget of time is spent. Another error of a server is one of its
     page: that is requested ``RETRY_TIMES`` more, later each time, and so is one without an answer.
-    A host of a name that does not exist is asked so often at once, and not paused.
+    A host of a name that does not exist is asked as often at once, and not paused.
 
     A robots.txt is requested again with the next page that needs it, and not here. Other requests,
     such as those of media pipelines, are retried as in Scrapy.
@@ -108,10 +108,6 @@ class PatientRetry(RetryMiddleware):
         self.crawler = crawler
         self._pauses = job_of(crawler).frontier.pauses
         self._sent: WeakSet[Request] = WeakSet()
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> PatientRetry:
-        return cls(crawler)
 
     def process_request(self, request: Request) -> Request | None:
         """Postpone a request if its host was paused, or got a delay, after it was handed out."""
@@ -298,7 +294,7 @@ def leased_host(crawler: Crawler, request: Request) -> int | None:
 
 
 def returned(crawler: Crawler, response: Response) -> tuple[Request, ...]:
-    """Let a page wait again of which nothing was stored; return what is to be queued anew."""
+    """Let a page wait again of which nothing was stored; return what is to be queued again."""
     request: Request = job_of(crawler).frontier.leased.request_of(response)
     if leased_host(crawler, request) is None:
         return (request.replace(dont_filter=True),)

@@ -70,7 +70,7 @@ MAX_AGE_SECS = 86_400.0
 """Request a robots.txt again whose rules are so old, in seconds (RFC 9309, section 2.4)."""
 
 _KEPT_ON_SECS = 3_600.0
-"""Keep old rules so much longer where the robots.txt cannot be had again, in seconds."""
+"""Keep old rules this much longer where the robots.txt cannot be had again, in seconds."""
 
 ASK_AGAIN_SECS = 1.0
 """Request a robots.txt that could not be had again after this many seconds.

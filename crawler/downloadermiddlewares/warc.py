@@ -17,12 +17,12 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http.request import NO_CALLBACK
 from twisted.internet.abstract import isIPAddress, isIPv6Address
 
+from crawler.downloader.heads import ExchangeHeads
+from crawler.downloader.large_bodies import DATA_LOSS, STOPPED, FileResponse, body_size
 from crawler.downloadermiddlewares.conditional_requests import CONDITIONS
 from crawler.downloadermiddlewares.limits import is_for_robots
 from crawler.downloading.cookies import stored_cookies
-from crawler.exchange_heads import ExchangeHeads
 from crawler.job_registry import CrawlerComponent, job_of
-from crawler.large_bodies import DATA_LOSS, STOPPED, FileResponse, body_size
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.reasons import Stored, in_words
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawler.downloading.message_head import Head, TlsFacts
+    from crawler.downloading.message_head import MessageHead, TlsFacts
     from crawler.pages.page_context import Captured
 
 _SECRETS = frozenset({b"authorization", b"proxy-authorization"})
@@ -138,7 +138,11 @@ class Recording(CrawlerComponent):
             self._archive.note_once(f"tls:{parts.netloc}", about, tls.fields())
 
     def _exchange(
-        self, request: Request, response: Response, sent: Head | None, received: Head | None
+        self,
+        request: Request,
+        response: Response,
+        sent: MessageHead | None,
+        received: MessageHead | None,
     ) -> Exchange:
         headers = received.headers if received else _pairs(response.headers)
         truncated = _truncated(response.flags)

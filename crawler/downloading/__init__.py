@@ -1,1 +1,1 @@
-"""Bound the cost of an answer before it is a page, and guard private networks."""
+"""Bound the cost of an answer before it is a page."""

@@ -214,7 +214,7 @@ class BoundedJar(CookieJar):
         policy: Policy that decides which cookies are accepted at all.
 
     Attributes:
-        is_changed: Whether a cookie was set anew or cleared; the caller resets it.
+        is_changed: Whether a cookie was set or cleared; the caller resets it.
         gained: Names of cookies that were not there before; the caller clears it.
         is_closed: Whether no cookie is replaced or removed, so that only new ones are stored.
     """

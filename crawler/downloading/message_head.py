@@ -13,7 +13,7 @@ _RANGE = re.compile(rb"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
 _INFORMATIONAL = re.compile(rb"\S+ +1\d\d")
 
 
-class Head(NamedTuple):
+class MessageHead(NamedTuple):
     """The head of a message as it was sent.
 
     Attributes:
@@ -25,7 +25,7 @@ class Head(NamedTuple):
     headers: tuple[tuple[bytes, bytes], ...]
 
 
-def read_head(data: bytes) -> Head | None:
+def read_head(data: bytes) -> MessageHead | None:
     """Return the head at the beginning of some bytes, or None if they hold no whole one.
 
     Those of informational answers (``103 Early Hints``) are skipped, and empty lines before a
@@ -35,7 +35,7 @@ def read_head(data: bytes) -> Head | None:
     while head is not None:
         first_line, *lines = head[1].split(b"\n")
         if _INFORMATIONAL.match(first_line) is None:
-            return Head(first_line.removesuffix(b"\r"), tuple(_headers(lines)))
+            return MessageHead(first_line.removesuffix(b"\r"), tuple(_headers(lines)))
         head = _HEAD.match(data, head.end())
     return None
 

@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import end_in_one_line
-from crawler.program import command_names, load_command
+from crawler.program import command_names, end_in_one_line, load_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
-from crawler.console.command_line import USAGE_ERROR, CommandError, refuse_options
+from crawler.console.command_line import USAGE_ERROR
 from crawler.console.escaping import say
+from crawler.console.options import CommandError, refuse_options
 from crawler.console.profile import feed_words
-from crawler.console.scrapy_adapter import UnderlinedHelp
-from crawler.frontier.redis import FleetError
-from crawler.storage.errors import JobError
-from crawler.suggestions import did_you_mean
+from crawler.console.scrapy_adapter import ScrapyHost, UnderlinedHelp
+from crawler.suggestions import UserError, did_you_mean
 from neardup.errors import ServerError
 
 if TYPE_CHECKING:
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
 
+    from crawler.console.command_line import Host
     from crawler.spiders.page_spider import PageSpider
 
 
 class CrawlSpiderCommand(ScrapyCrawl):
     """Runs a crawl; its arguments are those of ``-a``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.host: Host = ScrapyHost(self)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -36,13 +41,13 @@ class CrawlSpiderCommand(ScrapyCrawl):
         try:
             super().process_options(args, opts)
         except UsageError as error:
-            _complain(feed_words(str(error), opts))
+            self.complain(feed_words(str(error), opts))
             raise SystemExit(USAGE_ERROR) from None
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check, crawl, report."""
-        from crawler.feeds.feed_targets import check_feeds
         from crawler.spiders.page_spider import PageSpider
+        from crawler.storage.output_files import check_feeds
 
         assert self.settings is not None
         try:
@@ -50,9 +55,10 @@ class CrawlSpiderCommand(ScrapyCrawl):
             if issubclass(spidercls, PageSpider):
                 self.exitcode = self._crawl(spidercls, opts)
                 return
-            check_feeds(self.settings)
-        except (CommandError, FleetError, ServerError, ValueError, JobError) as error:
-            _complain(str(error))
+            jobdir = self.settings["JOBDIR"]
+            check_feeds(self.settings.getdict("FEEDS"), Path(jobdir) if jobdir else None)
+        except (UserError, ServerError, ValueError) as error:
+            self.complain(str(error))
             self.exitcode = USAGE_ERROR
             return
         super().run(args, opts)
@@ -68,18 +74,17 @@ class CrawlSpiderCommand(ScrapyCrawl):
             raise CommandError(f"no spider {name!r}{hint}") from None
 
     def _crawl(self, spidercls: type[PageSpider], opts: argparse.Namespace) -> int:
-        from crawler.console.crawl_run import Teller
         from crawler.console.crawling import Crawling
 
-        assert self.settings is not None
-        process = self.crawler_process
-        assert process is not None
-        crawling = Crawling(spidercls, opts.spargs, self.settings, Teller(_complain))
-        return crawling.run(lambda: process)
+        return Crawling(spidercls, opts.spargs, self).run()
 
+    def complain(self, message: str) -> None:
+        """Print an error."""
+        say(f"scrapy crawl: {message}", to_stderr=True)
 
-def _complain(message: str) -> None:
-    say(f"scrapy crawl: {message}", to_stderr=True)
+    def words(self, line: str) -> str:
+        """Return a line as it is: arguments are those of ``-a`` here."""
+        return line
 
 
 def _one_spider(args: list[str]) -> str:

@@ -26,13 +26,18 @@ class Argument(NamedTuple):
     meaning: str
     choices: tuple[str, ...] = ()
 
+    @property
+    def is_flag(self) -> bool:
+        """Whether its option has no value: ``--text`` and ``--no-text``."""
+        return self.choices == _YES_NO
+
 
 _YES_NO = ("yes", "no")
 
 PATTERNS = ("include", "exclude")
 """Arguments that are patterns, one a line: options that can be repeated, or come from a file."""
 
-_LEAST = {"max_pages": 1, "max_depth": 0}
+_MIN_NUMBERS = {"max_pages": 1, "max_depth": 0}
 """The least value of each argument that is a whole number."""
 
 _SHARED = {
@@ -58,8 +63,8 @@ _FETCHED = {
     ),
     "screenshots": Argument(
         "yes|no",
-        "keep a picture of each page (default no); shows all pages in the browser, unless render "
-        "auto says which",
+        "keep a picture of each page (default no); shows all pages in the browser, unless "
+        "--render auto says which",
         _YES_NO,
     ),
     "cookies": Argument(
@@ -74,16 +79,18 @@ SITE: Mapping[str, Argument] = {
         "prefix (the folder of the URL, default), host or domain",
         ("prefix", "host", "domain"),
     ),
-    "max_pages": Argument("N", "stop after so many pages; the same command goes on"),
+    "max_pages": Argument("N", "stop after N pages; the same command goes on"),
     "max_time": Argument(
-        "TIME", "stop after so long, such as 90s, 30m or 1h30m; the same command goes on"
+        "TIME", "stop after TIME, such as 90s, 30m or 1h30m; the same command goes on"
     ),
-    "max_bytes": Argument("SIZE", "stop when about so many bytes came, such as 500M"),
-    "max_rate": Argument("SIZE", "bytes per second over all connections, at most, such as 500K"),
+    "max_bytes": Argument("SIZE", "stop when about SIZE bytes came, such as 500M"),
+    "max_rate": Argument(
+        "SIZE", "at most SIZE bytes per second over all connections, such as 500K"
+    ),
     "hours": Argument(
         "FROM-TO", "requests at these hours of the day alone, local time, such as 22-6"
     ),
-    "max_depth": Argument("N", "links away from the URL, at most"),
+    "max_depth": Argument("N", "at most N links away from the URL"),
     "allow": Argument("REGEX", "only URLs that contain a match"),
     "deny": Argument("REGEX", "no URLs that contain a match"),
     "include": Argument(
@@ -129,11 +136,14 @@ MIRROR: Mapping[str, Argument] = {
     **SITE,
     "keep_versions": Argument(
         "yes|no",
-        "keep the state before each update, and show what changed (default no)",
+        "keep the state before each update below DIR/.mirror/versions, and show what changed in "
+        "DIR/versions.html (default no)",
         _YES_NO,
     ),
     "search": Argument(
-        "yes|no", "write DIR/search.html, a search that works from the disk (default no)", _YES_NO
+        "yes|no",
+        "write DIR/search.html, a search of pages that works from the disk (default no)",
+        _YES_NO,
     ),
     "requisites": Argument(
         "FROM",
@@ -146,8 +156,9 @@ MIRROR: Mapping[str, Argument] = {
     "reject": Argument("NAMES", "files and pages that are not fetched, such as zip,iso"),
     "text": Argument(
         "yes|no",
-        "read the text of pages (default yes); no: a third of the CPU, but no URL rule is learned, "
-        "so that a site whose URLs never end (session ids, calendars) needs --max-pages",
+        "read the text of pages (default yes); without, a mirror takes a third of the CPU, and no "
+        "URL rule is learned, so that a site whose URLs never end (session ids, calendars) needs "
+        "--max-pages",
         _YES_NO,
     ),
     "gone": Argument(
@@ -156,8 +167,16 @@ MIRROR: Mapping[str, Argument] = {
         "of all or more",
         ("keep", "remove"),
     ),
-    "max_bytes": Argument("SIZE", "stop when the mirror has so many bytes, such as 500M"),
+    "max_bytes": Argument("SIZE", "stop when the mirror has SIZE bytes, such as 500M"),
 }
+
+
+def option_words(name: str, value: str) -> str:
+    """Return an argument as it is typed: of several lines, an option for each."""
+    option = name.replace("_", "-")
+    if name in MIRROR and MIRROR[name].is_flag and value in _YES_NO:
+        return f"--{option}" if value == "yes" else f"--no-{option}"
+    return " ".join(f"--{option} {line}" for line in value.splitlines() or [value])
 
 
 def check_values(arguments: Mapping[str, str], table: Mapping[str, Argument]) -> None:
@@ -175,6 +194,6 @@ def check_values(arguments: Mapping[str, str], table: Mapping[str, Argument]) ->
             among = f"{', '.join(choices[:-1])} or {choices[-1]}"
             hint = did_you_mean(value, choices)
             raise ValueError(f"-a {name} must be {among}, got {value!r}{hint}")
-        if name in _LEAST and not (value.isdecimal() and int(value) >= _LEAST[name]):
-            least = "of at least 0" if not _LEAST[name] else "above 0"
+        if name in _MIN_NUMBERS and not (value.isdecimal() and int(value) >= _MIN_NUMBERS[name]):
+            least = "of at least 0" if not _MIN_NUMBERS[name] else "above 0"
             raise ValueError(f"-a {name} must be a whole number {least}, got {value!r}")

@@ -95,8 +95,10 @@ def rules_of(name: str) -> list[Proposal]:
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?))?b?", re.IGNORECASE)
 _UNITS = " kmgt"
-_TIME = re.compile(r"(?:([0-9]{1,5})d)?(?:([0-9]{1,6})h)?(?:([0-9]{1,7})m)?(?:([0-9]{1,8})s?)?")
-_UNIT_SECS = (86_400, 3_600, 60, 1)
+_DURATION = re.compile(
+    r"(?:([0-9]{1,4})w)?(?:([0-9]{1,5})d)?(?:([0-9]{1,6})h)?(?:([0-9]{1,7})m)?(?:([0-9]{1,8})s)?"
+)
+_UNIT_SECS = (604_800, 86_400, 3_600, 60, 1)
 
 
 def byte_count(written: str) -> int:
@@ -154,12 +156,19 @@ def secs_of(arguments: Mapping[str, str]) -> float | None:
     written = arguments.get("max_time", "")
     if not written:
         return None
-    found = _TIME.fullmatch(written.replace(" ", ""))
-    parts = found.groups("0") if found else ("0",) * 4
-    secs = sum(int(part) * unit for part, unit in zip(parts, _UNIT_SECS, strict=True))
+    secs = duration_secs(f"{written}s" if written.strip()[-1:].isdigit() else written)
     if not secs:
         raise ValueError(f"-a max_time: a time such as 90s or 1h30m is wanted, got {written!r}")
-    return float(secs)
+    return secs
+
+
+def duration_secs(written: str) -> float | None:
+    """Return the seconds of a duration such as ``90s``, ``1h30m``, ``1d`` or ``2w``; None: none."""
+    found = _DURATION.fullmatch(written.replace(" ", "").lower())
+    if found is None or found.lastindex is None:
+        return None
+    parts = zip(found.groups("0"), _UNIT_SECS, strict=True)
+    return float(sum(int(part) * unit for part, unit in parts))
 
 
 def check_site(

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, StopDownload
 from scrapy.http.request import NO_CALLBACK
 
+from crawler.downloader.large_bodies import start_of, telling_bytes
 from crawler.downloading.encodings import codings
-from crawler.frontier.file_links import FILE_PRIORITY, FileLinks
-from crawler.large_bodies import start_of, telling_bytes
 from crawler.pages.verdicts import DUPLICATES, KEPT, NOT_HTML, UNCHANGED
 from crawler.reading.content_types import SNIFFED_BYTES, is_endless, is_media
 from crawler.reading.documents.kinds import ENDINGS
 from crawler.request_meta import FOR_A_PAGE, GUESS, LINK_KIND
+from crawler.url_rules.file_links import FILE_PRIORITY, FileLinks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Headers
+    from scrapy.http import Headers, Response
 
-    from crawler.frontier.file_links import Released
     from crawler.job import Job
     from crawler.pages.page_context import Captured
-    from crawler.spiders.page_spider import PageSpider
+    from crawler.url_rules.file_links import Released
 
 
 class FileRequests:
@@ -125,6 +124,19 @@ _READ_BYTES: Final = 2**16
 """Take a body of at most this size to its end: its connection then serves the next request."""
 
 
+class JudgingSpider(Protocol):
+    """A spider that says which answers are no pages, for all that come to its ``parse``."""
+
+    crawler: Crawler
+
+    @property
+    def parse(self) -> Callable[[Response], object]: ...
+
+    def is_unwanted(self, content_type: str, size: int | None) -> bool | None: ...
+
+    def begins_unwanted(self, content_type: str, start: bytes, url: str) -> bool: ...
+
+
 class StoppedAnswers:
     """Closes the connection of an answer whose head, or whose first bytes, show that it is no page.
 
@@ -133,7 +145,7 @@ class StoppedAnswers:
     read of it; so is what a rendered page requests, which has bounds of its own.
     """
 
-    def __init__(self, spider: PageSpider) -> None:
+    def __init__(self, spider: JudgingSpider) -> None:
         self._spider = spider
         self._begun: WeakKeyDictionary[Request, _Begun] = WeakKeyDictionary()
         spider.crawler.signals.connect(self._headers_received, signals.headers_received)

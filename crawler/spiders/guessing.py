@@ -12,8 +12,7 @@ from urllib.parse import urljoin
 from scrapy import Request
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from crawler.downloadermiddlewares.failures import explain
-from crawler.frontier.file_links import FILE_PRIORITY, LinkCounts
+from crawler.downloadermiddlewares.failures import ask_another, explain
 from crawler.frontier.seen import RecentDepths
 from crawler.pages.reasons import Reason, Stored, in_words
 from crawler.pages.verdicts import KEPT, UNREADABLE
@@ -25,8 +24,9 @@ from crawler.reading.sitemaps import SitemapContent, read_description, read_site
 from crawler.request_meta import FIXED, GUESS, LED_BY, LINK_KIND, LIST, SEED
 from crawler.spiders.probes import ProbingSpider
 from crawler.storage.errors import CrawlStorageError
+from crawler.url_rules.file_links import FILE_PRIORITY
+from crawler.url_rules.kinds import PAGE_OF_LINK, PAGE_OF_PLACE, Kind, Kinds
 from crawler.urls.parts import MalformedUrl
-from crawler.variant_requests import ask_another
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,16 +68,18 @@ class GuessingSpider(ProbingSpider):
     sitemap_limits: SitemapLimits
     depth_limit: int | None
     link_kinds: Mapping[str, Follow]
-    link_counts: LinkCounts
+    link_counts: Kinds[Kind]
     _guessed_lately: RecentDepths[str]
+    _guessed_hosts: Kind
 
     def follow_kinds(self, kinds: Mapping[str, Follow]) -> None:
         """Follow links by their kinds from now on; call it before the workers are started."""
         self.link_kinds = kinds
-        self.link_counts = LinkCounts(self.job.database)
+        self.link_counts = Kinds(self.job.database, PAGE_OF_LINK, Kind)
         self._guessed_lately = RecentDepths(_RECENT)
+        self._guessed_hosts = Kind(0, SITEMAP)
         followed = tuple(name for name, how in kinds.items() if how is not Follow.NO)
-        self.archivist.pool.change(link_kinds=followed)
+        self.processor.pool.change(link_kinds=followed)
         self.job.callbacks.after_capture.append(self._count_answer)
 
     def forget_guesses(self) -> None:
@@ -100,7 +102,7 @@ class GuessingSpider(ProbingSpider):
             return None
         if not self._guessed_lately.is_new(link.url, depth) or not self.may_follow(link.url):
             return None
-        self.link_counts.note_found(link.kind)
+        self.link_counts.note_met(link.kind)
         if self.files.is_guess_put_aside(link.kind, link.url, link.key, depth, source):
             return None
         return self.guess_request(link.url, link.kind)
@@ -129,7 +131,7 @@ class GuessingSpider(ProbingSpider):
         for url in filter(self.may_follow, (urljoin(seed, path) for path in _WELL_KNOWN)):
             request = self.guess_request(url, WELL_KNOWN, {"depth": 1})
             if request is not None:
-                self.link_counts.note_found(WELL_KNOWN)
+                self.link_counts.note_met(WELL_KNOWN)
                 yield request
 
     async def parse_description(self, response: Response) -> Iterator[Request]:
@@ -152,7 +154,7 @@ class GuessingSpider(ProbingSpider):
     def _if_new(self, url: str, kind: str) -> Request | None:
         with suppress(MalformedUrl):
             if not self.has_met(url):
-                self.link_counts.note_found(kind)
+                self.link_counts.note_met(kind)
                 return self.page_request(url, {LINK_KIND: kind})
         return None
 
@@ -184,7 +186,7 @@ class GuessingSpider(ProbingSpider):
     def _of_headers(self, response: Response) -> Iterator[Request]:
         """Yield requests for what the headers of an answer lead to that is no page."""
         answer = self.fetched_of(response)
-        asks_not = self.archivist.obey_robots_meta and {"nofollow", "none"} & answer.robots
+        asks_not = self.processor.obey_robots_meta and {"nofollow", "none"} & answer.robots
         if asks_not or self.is_too_deep(answer.depth + 1):
             return
         for address, kind in header_links(answer.headers, answer.url).items():
@@ -213,27 +215,23 @@ class GuessingSpider(ProbingSpider):
         """Note what came of a guess that is no page itself."""
         with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
             self.files.note_guess(meta, url, is_page=is_page)
-            self.link_counts.note_answer(meta[LINK_KIND], is_new=False)
+            self.link_counts.note_try(meta[LINK_KIND], is_gain=False)
 
     def _count_answer(self, meta: Mapping[str, Any], captured: Captured) -> None:
         if SEED not in meta:
             is_new = captured.verdict in KEPT
-            self.link_counts.note_answer(meta.get(LINK_KIND, ANCHOR), is_new=is_new)
+            self.link_counts.note_try(meta.get(LINK_KIND, ANCHOR), is_gain=is_new)
 
 
 # An index of sitemaps names sitemaps and no further index, says sitemaps.org; some sites do.
 _MAX_SITEMAP_DEPTH = 2
 _GUESSED = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.xml.gz")
-_MAX_GUESSED_HOSTS = 29
-_MIN_SHARE_FOUND = 1 / 20
 
 
 class SitemapSpider(GuessingSpider):
     """Requests sitemaps once the robots.txt of a host is read, and the pages that they list."""
 
     max_sitemaps: int
-    _guessed_hosts = 0
-    _found_by_guess = 0
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Queue the sitemaps that robots.txt names, but not those of a host that is not crawled."""
@@ -253,16 +251,16 @@ class SitemapSpider(GuessingSpider):
     def _may_guess(self, *, is_seed: bool) -> bool:
         """Return whether to look for a sitemap that robots.txt does not name.
 
-        Beyond the hosts of seeds that ends after ``_MAX_GUESSED_HOSTS`` unless some have one: a
-        domain may have hosts without end.
+        Beyond the hosts of seeds that ends after enough of them unless some have one: a domain may
+        have hosts without end.
         """
         if self.link_kinds[SITEMAP] is Follow.NO:
             return False
-        is_many = self._guessed_hosts >= _MAX_GUESSED_HOSTS
-        is_vain = self._found_by_guess < self._guessed_hosts * _MIN_SHARE_FOUND
-        if not is_seed and is_many and is_vain:
+        hosts = self._guessed_hosts
+        is_known = hosts.tried >= PAGE_OF_PLACE.enough
+        if not is_seed and is_known and not hosts.pays(PAGE_OF_PLACE):
             return False
-        self._guessed_hosts += 1
+        hosts.tried += 1
         return True
 
     async def parse_sitemap(self, response: Response) -> Iterator[Request]:
@@ -277,7 +275,7 @@ class SitemapSpider(GuessingSpider):
                 self._note_sitemap(response.url, UNREADABLE, reason, response.status)
             return
         if GUESS in response.meta:
-            self._found_by_guess += 1
+            self._guessed_hosts.gained += 1
             response.meta["depth"] = 0
             self._count_sitemap()
         if sitemap.is_cut:
@@ -308,7 +306,7 @@ class SitemapSpider(GuessingSpider):
         with suppress(ValueError):
             key = self.job.canonicalizer.key(url)
             if key not in self.job.frontier.seen:
-                self.link_counts.note_found(SITEMAP)
+                self.link_counts.note_met(SITEMAP)
             return not self.files.is_put_aside(url, key, 1, source)
         return False
 

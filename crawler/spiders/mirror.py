@@ -13,7 +13,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.downloadermiddlewares.limits import UnopenedBodyError
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
-from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.places import LinkRole
 from crawler.mirror.documents.scripts import is_file_name
 from crawler.mirror.endings import WantedNames
 from crawler.mirror.errors import MirrorError
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
     from crawler.pages.page_context import Fetched, StoredPart
-    from crawler.pages.page_store import StoredUrl
+    from crawler.pages.page_row import StoredUrl
     from crawler.spiders.argument_table import Argument
     from crawler.spiders.arguments import RenderChoice
 
@@ -60,8 +60,8 @@ A frame of a frame comes after pages too: there may be very many.
 _GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 _BYTES = "application/octet-stream"
 _HTML = "text/html; charset=utf-8"
-_FOLLOWED = frozenset({LinkKind.PAGE, LinkKind.FRAME})
-_NEEDED = frozenset({LinkKind.REQUISITE, LinkKind.FEED, LinkKind.FRAME})
+_FOLLOWED = frozenset({LinkRole.PAGE, LinkRole.FRAME})
+_NEEDED = frozenset({LinkRole.REQUISITE, LinkRole.FEED, LinkRole.FRAME})
 
 
 class MirrorSpider(SiteSpider):
@@ -115,9 +115,9 @@ class MirrorSpider(SiteSpider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         if spider.job.folder is None or spider.job.folder.name != STATE_FOLDER:
             raise ValueError("a mirror is made by crawl-once mirror URL DIR")
-        spider.archivist.read_documents = False  # they are files
-        spider.archivist.pool.change(shows_lines=True)  # the files show the pages
-        spider.reads_text = spider.archivist.keep_links = spider.text == "yes"
+        spider.processor.read_documents = False  # they are files
+        spider.processor.pool.change(shows_lines=True)  # the files show the pages
+        spider.reads_text = spider.processor.keep_links = spider.text == "yes"
         spider.job.tell(
             needs_workers=spider.reads_text,
             urgent_priority=NEEDED,
@@ -134,7 +134,7 @@ class MirrorSpider(SiteSpider):
             spider.large_bodies = spider.mirror
         spider.job.tell(bytes_before=spider.mirror.bytes)
         spider._documents = WeakKeyDictionary()
-        spider._named = NamedFiles(spider)
+        spider._named = NamedFiles(spider, spider.wanted)
         spider._needed_lately = RecentDepths(RECENT_URLS)
         spider._followed_lately = RecentDepths(RECENT_URLS)
         return spider
@@ -157,7 +157,7 @@ class MirrorSpider(SiteSpider):
             reading = reading_without_text(
                 fetched.url, fetched.body, fetched.content_type, apart=fetched.cut is not None
             )
-            found = await self.archivist.capture_read(fetched, reading)
+            found = await self.processor.capture_read(fetched, reading)
         document = self._kept(fetched, found, is_seed=SEED in response.meta)
         if document is not None:
             self._documents[response] = document
@@ -274,7 +274,7 @@ class MirrorSpider(SiteSpider):
         """Yield the first requests, and those for parts that came before the mirror was stopped."""
         async for request in super().first_requests():
             yield request
-        for known in self.mirror.parts_of_visit(self.job.visits.number):
+        for known in self.mirror.table.parts_of_visit(self.job.visits.number):
             again = self.known_request(known)
             if again is not None:
                 again.meta[WHOLE] = True
@@ -348,10 +348,10 @@ class MirrorSpider(SiteSpider):
             yield from self._pages(response, captured, document)
             yield from self._named.requests(response, document)
 
-    def _needed(self, url: str, kind: LinkKind, response: Response) -> Request | None:
+    def _needed(self, url: str, kind: LinkRole, response: Response) -> Request | None:
         steps = response.meta.get(FOR_A_PAGE, 0)
         is_far = steps >= _MAX_STEPS
-        may_wait = is_far or (steps > 0 and kind is LinkKind.FRAME)
+        may_wait = is_far or (steps > 0 and kind is LinkRole.FRAME)
         depth = response.meta.get("depth", 0) + 1
         if is_far and self.is_too_deep(depth):
             return None
@@ -395,7 +395,7 @@ class MirrorSpider(SiteSpider):
                 request = self.page_request(url)
                 if request is not None:
                     if self.key_of(request) not in self.frontier.seen:
-                        self.link_counts.note_found(ANCHOR)
+                        self.link_counts.note_met(ANCHOR)
                     yield request
         yield from self._others(response.url, captured, depth)
 
@@ -411,7 +411,7 @@ class MirrorSpider(SiteSpider):
             if not is_page:
                 request = self.guess(link, depth, page_url)
             elif self._followed_lately.is_new(link.url, depth) and self.may_follow(link.url):
-                self.link_counts.note_found(link.kind)
+                self.link_counts.note_met(link.kind)
                 request = self.page_request(link.url, {LINK_KIND: link.kind})
             if request is not None:
                 yield request

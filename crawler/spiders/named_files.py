@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from crawler.frontier.seen import RECENT_URLS, RecentDepths
-from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.places import LinkRole
 from crawler.mirror.documents.scripts import is_file_name, other_form
 from crawler.reading.content_types import why_not_html
 from crawler.reading.link_extraction import resolve
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
-    from crawler.spiders.mirror import MirrorSpider
+    from crawler.mirror.endings import WantedNames
+    from crawler.spiders.site import SiteSpider
 
 FURTHER: Final = "mirror_further"
 """list: URLs that are requested one after the other where a guess is not there."""
@@ -38,7 +39,7 @@ FURTHER: Final = "mirror_further"
 PAGE_OF: Final = "mirror_page_of"
 """str: the page that runs the script which named this file."""
 
-_KINDS = {LinkKind.NAMED: SCRIPT, LinkKind.FORM: OPEN_FORM}
+_KINDS = {LinkRole.NAMED: SCRIPT, LinkRole.FORM: OPEN_FORM}
 
 
 class NamedFiles:
@@ -46,14 +47,16 @@ class NamedFiles:
 
     A text of a script is joined to the script, and where nothing is there to the page that runs it.
     An HTTP error of such a URL is no fault of the site. Of a host where less than one such request
-    in twenty finds something, few are made, as ``crawler.frontier.file_links`` counts them.
+    in twenty finds something, few are made, as ``crawler.url_rules.file_links`` counts them.
 
     Args:
         spider: The spider of the mirror.
+        wanted: Which names of files the user wants.
     """
 
-    def __init__(self, spider: MirrorSpider) -> None:
+    def __init__(self, spider: SiteSpider, wanted: WantedNames) -> None:
         self._spider = spider
+        self._wanted = wanted
         self._lately: RecentDepths[str] = RecentDepths(RECENT_URLS)
 
     def requests(self, response: Response, document: LinkedDocument) -> Iterator[Request]:
@@ -129,7 +132,7 @@ class NamedFiles:
             return None
         if self._spider.is_too_deep(depth):
             return None
-        self._spider.link_counts.note_found(kind)
+        self._spider.link_counts.note_met(kind)
         key = self._spider.job.canonicalizer.key(urls[0])
         if self._spider.files.is_guess_put_aside(kind, urls[0], key, depth, page):
             return None
@@ -140,7 +143,7 @@ class NamedFiles:
 
     def _may_ask(self, url: str) -> bool:
         meta = {FOR_A_PAGE: 1} if is_file_name(url) else {}
-        return self._spider.may_ask(url, meta) and self._spider.wanted.allows(url)
+        return self._spider.may_ask(url, meta) and self._wanted.allows(url)
 
     def _is_met(self, url: str) -> bool:
         try:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
 
-from crawler.downloadermiddlewares.failures import ClosingErrors, explain
+from crawler.downloader.large_bodies import STOPPED, FileResponse, body_size
+from crawler.downloadermiddlewares.failures import ClosingErrors, ask_another, explain
 from crawler.downloadermiddlewares.limits import FALSE_CODING, why_cut
 from crawler.downloadermiddlewares.retries import returned
 from crawler.items import page_of_capture
 from crawler.job_registry import job_of
-from crawler.large_bodies import STOPPED, FileResponse, body_size
 from crawler.lean_parts import refer
-from crawler.link_depths import follow_again, take_shortest_way
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.gates import UndecidedError
@@ -26,7 +25,6 @@ from crawler.pages.visits import NO
 from crawler.reading.content_types import is_told_by_type, why_not_html
 from crawler.reading.documents.kinds import may_be_document, may_begin_document
 from crawler.reading.metadata.metadata_record import PageHeaders, robots_words
-from crawler.render_decisions import render_pages
 from crawler.rendering.rendered_pages import RenderingEndedError
 from crawler.request_meta import (
     AGAIN,
@@ -41,11 +39,12 @@ from crawler.request_meta import (
     link_source,
     without,
 )
+from crawler.scheduling.requests_again import follow_again, take_shortest_way
 from crawler.spiders.arguments import RenderChoice, check_arguments, render_choice, rules_of
 from crawler.spiders.file_requests import StoppedAnswers
+from crawler.spiders.render_decisions import render_pages
 from crawler.storage.errors import CrawlStorageError
 from crawler.urls.hosts import requestable
-from crawler.variant_requests import ask_another
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
@@ -58,8 +57,8 @@ if TYPE_CHECKING:
 
     from crawler.job import Job
     from crawler.mirror.file_store import MirrorStore
-    from crawler.pages.capture import Archivist
-    from crawler.pages.page_store import StoredUrl
+    from crawler.pages.capture import PageProcessor
+    from crawler.pages.page_row import StoredUrl
     from crawler.run import RunResult
     from crawler.spiders.argument_table import Argument
 
@@ -93,7 +92,7 @@ class PageSpider(Spider):
     """The place of large bodies of which nothing is read; None: they stay in memory."""
 
     job: Job
-    archivist: Archivist
+    processor: PageProcessor
     result: RunResult
     closing: ClosingErrors
     follow_duplicates: bool
@@ -168,13 +167,14 @@ class PageSpider(Spider):
         cls.check_arguments(kwargs)
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.job = job_of(crawler)
-        spider.archivist, spider.result = spider.job.archivist, spider.job.result
+        spider.processor, spider.result = spider.job.processor, spider.job.result
         spider.closing = ClosingErrors(spider.result)
         spider.job.claim(cls.plan(kwargs), cls.scope_name(kwargs))
         spider.job.tell(revisit=spider.revisit)
         cls.take_rules(kwargs, spider.job)
         if "render" in cls.arguments:
-            render_pages(spider, cls.render_choice(kwargs))
+            cookies = getattr(spider, "cookies", "")
+            render_pages(crawler, cls.render_choice(kwargs), cookies)
         spider._stopped = StoppedAnswers(spider)
         settings = crawler.settings
         spider._agent = str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
@@ -186,15 +186,15 @@ class PageSpider(Spider):
         async for request in self.first_requests():
             yield request
         visits = self.job.visits
-        if not visits.is_queueing:
-            return
-        for number, known in enumerate(visits.unasked()):
+        for number, known in enumerate(visits.unasked() if visits.is_queueing else ()):
             again = self.known_request(known)
             if again is not None:
                 yield again
             if number % BREATH == 0:
                 await asyncio.sleep(0)
-        visits.end_queueing()
+        if visits.is_queueing:
+            visits.end_queueing()
+        self.result.has_started = True
 
     async def first_requests(self) -> AsyncIterator[Request]:
         """Yield the first requests of a crawl: none, unless a spider overrides it."""
@@ -226,7 +226,7 @@ class PageSpider(Spider):
         if captured is None:
             return (self._whole(response),)
         self.job.frontier.leased.note_stored(response)
-        self.archivist.seconds["download"] += response.meta.get("download_latency", 0.0)
+        self.processor.seconds["download"] += response.meta.get("download_latency", 0.0)
         if response.request is not None:
             self.result.under_way.pop(response.request, None)
         if ANEW not in response.meta:  # else it was counted as it was judged first
@@ -255,7 +255,7 @@ class PageSpider(Spider):
             key: The key of the page.
             response: The response that ``follow`` will be given with them.
         """
-        return self.archivist.unsent.stored_links(key)
+        return self.processor.unsent.stored_links(key)
 
     def _learn(self, response: Response, captured: Captured) -> None:
         with self.closing:
@@ -271,7 +271,7 @@ class PageSpider(Spider):
 
         Args:
             response: The answer.
-            turn: See ``Archivist.capture``.
+            turn: See ``PageProcessor.capture``.
 
         Returns:
             None where the answer is not enough, and the whole page must be requested.
@@ -308,11 +308,11 @@ class PageSpider(Spider):
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
     ) -> Captured:
         """Judge and store an answer that was sent; in its turn where there is an order."""
-        return await self.archivist.capture(fetched, turn=turn)
+        return await self.processor.capture(fetched, turn=turn)
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Accept "not modified" for an answer; return None if the whole page must be requested."""
-        return self.archivist.unsent.not_modified(fetched)
+        return self.processor.unsent.not_modified(fetched)
 
     async def part_of(self, request: Request) -> StoredPart | None:
         """Return the stored part of a page whose rest is requested; None: the whole is."""
@@ -328,7 +328,7 @@ class PageSpider(Spider):
         captured = self.still(fetched, response)
         if captured is None and WHOLE in response.meta:
             reason = Reason.NOT_MODIFIED.stored()
-            return self.archivist.unsent.store_failure(fetched, verdicts.FAILED, reason)
+            return self.processor.unsent.store_failure(fetched, verdicts.FAILED, reason)
         return captured
 
     def _whole(self, response: Response) -> Request:
@@ -357,7 +357,7 @@ class PageSpider(Spider):
         key = self.job.canonicalizer.key(url)
         if key not in self.job.frontier.seen:
             return False
-        return self.job.fleet is not None or not self.job.url_rules.fixed.may_be_variant(url, key)
+        return not self.job.url_rules.fixed.may_be_variant(url, key)
 
     def follow(self, response: Response, captured: Captured) -> Iterator[Request]:
         yield from ()

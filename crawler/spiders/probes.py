@@ -4,7 +4,7 @@ A page is requested once more to see what changes from fetch to fetch: where a t
 found another page under its variant, since one that is another at each request says nothing about
 the rule; and where a clock or a duration was set aside in a text, for one page of each place of a
 template, and for each page that is dropped before that is known. What does not move along is
-content, and the page is judged anew with it. So are pages with cookies and without them
+content, and the page is judged again with it. So are pages with cookies and without them
 (``crawler.pages.needless_cookies``).
 
 Where one text answers at several URLs of a host, it is asked for a URL that cannot exist, once a
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.pages.needless_cookies import Difference
+    from crawler.pages.needless_cookies import CookieDifference
     from crawler.pages.page_context import Captured
     from crawler.reading.reading import Reading, WallSigns
 
@@ -138,14 +138,14 @@ class ControllingSpider(PageSpider):
             yield self._anew(request)
 
     def _anew(self, request: Request) -> Request:
-        """Return the request for a page that is judged anew, and so must be sent."""
+        """Return the request for a page that is judged again, and so must be sent."""
         meta = {ANEW: True, WHOLE: True}
         return self._asked_again(request, meta, callback=None, errback=self.failed)
 
     def _tries_of_cookies(self, response: Response, captured: Captured) -> list[Request]:
         """Return requests for pages with other cookies, to see whether these make a difference."""
         request, cookies = response.request, self.job.visits.cookies
-        if not cookies.is_on or not self.archivist.keep_links or self.job.fleet is not None:
+        if not cookies.is_on or not self.processor.keep_links or self.job.fleet is not None:
             return []
         is_of_user = request is not None and b"Authorization" in request.headers
         if request is None or is_of_user or compared(request) is not None:
@@ -189,9 +189,14 @@ class ControllingSpider(PageSpider):
             more = None
             if response.url == url and stored is not None:
                 sent, unsent = (came, stored) if are_sent else (stored, came)
-                seen = self.job.frontier.seen
-                more = difference(sent, unsent, lambda key: key in seen and key.hex() not in new)
+                more = difference(
+                    sent, unsent, lambda key: key.hex() not in new and self._is_met(key)
+                )
             return self._note_compared(request, more)
+
+    def _is_met(self, key: bytes) -> bool:
+        """Return whether another page led to a URL, in this visit or in an earlier one."""
+        return key in self.job.frontier.seen or self.job.store.previous(key) is not None
 
     def _stored(self, key: bytes) -> Answer | None:
         """Return what is stored of a page; None: its links are not."""
@@ -206,12 +211,12 @@ class ControllingSpider(PageSpider):
         return Answer(text, row.visible_digest, linked.links, row.language)
 
     def compare_failed(self, failure: Failure) -> Iterable[Request]:
-        """Note that a page without cookies is none; one with them is missed by nobody."""
+        """Note that a page without cookies is none; one with them is not missed."""
         request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         with self.closing:
             return () if request.meta[COOKIES][1] else self._note_compared(request, None)
 
-    def _note_compared(self, request: Request, more: Difference | None) -> list[Request]:
+    def _note_compared(self, request: Request, more: CookieDifference | None) -> list[Request]:
         """Note what a page has more with cookies; return what is to be asked again."""
         url, are_sent, _ = request.meta[COOKIES]
         host, cookies = host_in(url), self.job.visits.cookies
@@ -234,7 +239,7 @@ class ControllingSpider(PageSpider):
         """Read an answer that is compared and not stored."""
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         with self.closing:
-            return await self.archivist.pool.read(
+            return await self.processor.pool.read(
                 response.url, response.body, content_type, made_at=made_at, known=lambda _: None
             )
 
@@ -251,7 +256,7 @@ class ProbingSpider(ControllingSpider):
         return chain(await super().parse(response), self._probes(response))
 
     def _probes(self, response: Response) -> Iterator[Request]:
-        url = self.archivist.walls.wanted_probe(
+        url = self.processor.walls.wanted_probe(
             response.url, lambda one: self.job.run.may_ask(one, {})
         )
         if url is not None:
@@ -276,7 +281,7 @@ class ProbingSpider(ControllingSpider):
     def _note_probe(self, request: Request, signs: WallSigns | None) -> None:
         urls = request.meta.get("redirect_urls", ())
         with self.closing:
-            self.archivist.walls.note_probe((*urls, request.url)[0], signs)
+            self.processor.walls.note_probe((*urls, request.url)[0], signs)
 
 
 @lru_cache(64)

@@ -16,10 +16,10 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.settings import SETTINGS_PRIORITIES
 
+from crawler.downloader.large_bodies import DATA_LOSS
 from crawler.downloadermiddlewares.limits import decompressed
 from crawler.downloading.encodings import AnswerError
 from crawler.items import page_of_capture
-from crawler.large_bodies import DATA_LOSS
 from crawler.options import Options
 from crawler.pages.page_context import Fetched, Way
 from crawler.pages.reasons import Reason, Stored
@@ -115,7 +115,7 @@ class ReplaySpider(PageSpider):
         """Yield the items of all pages; no request is ever made."""
         captures = self._captures
         # An archive has no further answers to wait for, and each page waits for the one before it.
-        self.archivist.gates.is_on = False
+        self.processor.gates.is_on = False
         try:
             for _ in captures.look_through():
                 await asyncio.sleep(0)
@@ -124,6 +124,7 @@ class ReplaySpider(PageSpider):
         except (InputError, OSError) as error:
             self.result.stop(str(error))
             raise CloseSpider("input") from error
+        self.result.has_started = True
         if captures.left_out:
             counts = "; ".join(f"{what}: {count:,}" for what, count in captures.left_out.items())
             self.logger.warning("left out as no pages: %s", counts)
@@ -211,11 +212,11 @@ class ReplaySpider(PageSpider):
         fetched = Fetched(page.url, canonical_url, key, 0, HTTPStatus.OK, page.body)
         if page.content_type is not None:
             fetched = replace(fetched, content_type=page.content_type)
-            captured = await self.archivist.capture(fetched, turn=before.wait())
+            captured = await self.processor.capture(fetched, turn=before.wait())
         else:
             await before.wait()
-            reading = self.archivist.read_text(page.url, page.body, page.title)
-            captured = await self.archivist.capture_read(fetched, reading)
+            reading = self.processor.read_text(page.url, page.body, page.title)
+            captured = await self.processor.capture_read(fetched, reading)
         self._count(captured, captured.row.body_bytes)
         return captured
 

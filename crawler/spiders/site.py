@@ -55,13 +55,13 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.frontier.file_links import Released
     from crawler.frontier.frontier import Frontier
     from crawler.pages.page_context import Captured
-    from crawler.pages.page_store import StoredUrl
+    from crawler.pages.page_row import StoredUrl
     from crawler.pages.visits import VisitNotes
     from crawler.reading.reading import Link
     from crawler.spiders.argument_table import Argument
+    from crawler.url_rules.file_links import Released
 
 _HASH_ROUTE = re.compile(rb"""\shref\s*=\s*["']?[^"'\s<>#]*(#!?/[^"'\s<>]*)""", re.IGNORECASE)
 """A link to a route of an application of which no server is told: to a crawl, the page itself."""
@@ -154,10 +154,10 @@ class SiteSpider(SitemapSpider):
         )
         rate = size_of(kwargs, "max_rate")
         spider.transfer_rate = None if rate is None else TransferRate(rate)
-        spider.archivist.keep_links = True
+        spider.processor.keep_links = True
         if spider.check_fragments == "yes":
-            spider.archivist.links.with_places = True
-            spider.archivist.pool.change(places=True)
+            spider.processor.links.with_places = True
+            spider.processor.pool.change(places=True)
         spider.notes, spider.frontier = spider.job.visits.notes, spider.job.frontier
         for seed, target in spider.notes.moved_seeds().items():
             spider.within = moved_scope(spider.within, seed, target) or spider.within
@@ -345,7 +345,7 @@ class SiteSpider(SitemapSpider):
                         yield self.files.rank(request)
                     continue
                 if known is None and not is_seen:
-                    self.link_counts.note_found(link.kind)
+                    self.link_counts.note_met(link.kind)
                 if not is_seen and self.files.is_put_aside(url, link.key, depth, response.url):
                     is_seen = True  # its other spellings are remembered
                     continue
@@ -356,9 +356,9 @@ class SiteSpider(SitemapSpider):
                     yield self.files.rank(request)
 
     def _may_vary(self, link: Link, url: str = "", first: str | None = None) -> bool:
-        """Return whether a link may try a fixed rule, as none does in a fleet."""
+        """Return whether a link may try a fixed rule."""
         fixed = self.job.url_rules.fixed
-        return self.job.fleet is None and fixed.may_be_variant(url or link.url, link.key, first)
+        return fixed.may_be_variant(url or link.url, link.key, first)
 
     def _is_wanted(self, url: str) -> bool:
         refused = self.within.refusal(url)

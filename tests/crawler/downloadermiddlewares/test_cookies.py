@@ -11,7 +11,7 @@ from scrapy.utils.test import get_crawler
 from crawler.downloadermiddlewares.cookies import Cookies
 from crawler.downloading.cookies import netscape_cookie
 from crawler.job import Job
-from crawler.pages.needless_cookies import MIN_PAGES, PROOFS, Difference
+from crawler.pages.needless_cookies import MIN_PAGES, PROOFS, CookieDifference
 from crawler.request_meta import COOKIES
 from crawler.run import JobOptions
 
@@ -134,7 +134,7 @@ class TestCookies:
         for _ in range(MIN_PAGES):
             needless.note_sent("www.example.com", {"a", "b"}, URL)
         for _ in range(PROOFS):
-            needless.note_proof("www.example.com", Difference([], is_trail=False))
+            needless.note_proof("www.example.com", CookieDifference([], is_trail=False))
 
         def asked(*cookies: str, **meta: Any) -> bytes | None:
             request = Request(URL, meta=meta)

@@ -13,7 +13,7 @@ from crawler.downloadermiddlewares.limits import (
     PrivateAddressError,
     PrivateAddresses,
 )
-from crawler.downloading.private import may_resolve
+from crawler.urls.private_hosts import may_resolve
 
 URL = "http://www.example.com/"
 

@@ -19,8 +19,8 @@ from crawler.downloading.cookies import (
     stored_cookies,
     write_cookies,
 )
-from crawler.page_rendering import browser_cookies
 from crawler.rendering.rendered_pages import Cookie
+from crawler.spiders.page_rendering import browser_cookies
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,1 @@
+"""Adapt Scrapy's downloader and Twisted's client: heads, bodies, pace, names of hosts."""

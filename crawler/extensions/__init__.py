@@ -1,0 +1,1 @@
+"""Hook into a crawl: keep its job, end it at its limits, show how it goes."""
