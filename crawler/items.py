@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.export import comments_of, hex_digest, hex_fingerprint, iso_time, text_of
-from crawler.pages.page_row import metadata_fields
-from crawler.pages.reasons import in_words
+from crawler.pages.export import comments_of, fields_of, text_of
+from crawler.pages.page_row import COLUMNS
 from crawler.reading.content.content_text import Shown, prepared
 from crawler.reading.content.content_text import markdown as markdown_text
 
@@ -137,38 +136,15 @@ def with_markdown(page: dict[str, Any], content: bytes | None) -> MarkdownPage:
 
 
 def _page_of(captured: Captured) -> Page:
-    row = captured.row
-    page = CapturedPage(
-        url=row.url,
-        canonical_url=row.canonical_url,
-        status=row.status,
-        fetched_at=iso_time(row.fetched_at),
-        depth=row.depth,
-        title=row.title,
-        author=row.author,
-        date=row.date,
-        language=row.language,
-        declared_url=row.declared_url,
-        **metadata_fields(row.metadata, row.title, row.date),
-        words=row.words,
-        text=None,
-        comments=None,
-        page_type=row.page_type,
-        content_source=row.content_source,
-        payload_digest=hex_digest(row.payload_digest),
-        text_digest=hex_digest(row.text_digest),
-        fingerprint=hex_fingerprint(row.fingerprint),
-        verdict=captured.verdict,
-        reason=in_words(row.reason),
-        duplicate_of=captured.kept_url,
-        resembles=captured.resembled_url,
-        distance=row.distance,
-        similarity=row.similarity,
-        part_of=captured.part_of_url,
-        containment=row.containment,
-        away=None,
-        better_url=None,
-    )
+    row = dict(zip(COLUMNS, captured.row.values(), strict=True))
+    named = {
+        "kept_url": captured.kept_url,
+        "resembled_url": captured.resembled_url,
+        "part_of_url": captured.part_of_url,
+        "away": None,
+        "better_urls": None,
+    }
+    page = CapturedPage(**fields_of(row | named) | {"verdict": captured.verdict})
     del page.text, page.comments
-    page.content = row.content
+    page.content = captured.row.content
     return page

@@ -76,31 +76,20 @@ class StoredSpellings(Spellings):
         """See ``Spellings``. Complexity: O(log n) for a URL that was not met lately."""
         if not super().is_wanted(key, url):
             return False
-        known = self._of(key)
-        has_failed = any(one.state == SpellingState.FAILED for one in known)
-        if len(known) >= MAX_OTHERS + 2 * has_failed or self._is_known(key, url, known):
+        known, form = self._of(key), _form(url)
+        has_failed = any(one.state == SpellingState.FAILED for one in known.values())
+        if len(known) >= MAX_OTHERS + 2 * has_failed or form in known:
             return False
-        if has_failed and all(one.state == SpellingState.FAILED for one in known):
+        first = self._database.value("SELECT url FROM requests WHERE key = ?", (key,))
+        if first is not None and _form(first) == form:
+            return False
+        if has_failed and all(one.state == SpellingState.FAILED for one in known.values()):
             return True
-        self._insert(key, len(known), url, SpellingState.KNOWN)
+        self._note(key, url, SpellingState.KNOWN)
         return False
 
-    def _is_known(self, key: bytes, url: str, known: list[Spelling]) -> bool:
-        form = _form(url)
-        if any(_form(one.url) == form for one in known):
-            return True
-        sql = "SELECT url FROM requests WHERE key = ?"
-        first = self._database.read(sql, (key,)).fetchone()
-        return first is not None and _form(first[0]) == form
-
     def note_asked(self, key: bytes, url: str) -> bool:
-        known, form = self._of(key), _form(url)
-        for one in known:
-            if _form(one.url) == form:
-                self._set(key, one, max(one.state, SpellingState.ASKED))
-                return one.state == SpellingState.KNOWN
-        self._insert(key, len(known), url, SpellingState.ASKED)
-        return True
+        return self._note(key, url, SpellingState.ASKED) in {None, SpellingState.KNOWN}
 
     def replacement(
         self, key: bytes, failed: Iterable[str], canonical_url: str | None
@@ -115,36 +104,33 @@ class StoredSpellings(Spellings):
             failed: The spellings that gave no page.
             canonical_url: The canonical URL; None where it may not be requested.
         """
-        known = {_form(one.url): one for one in self._of(key)}
         for url in failed:
-            form = _form(url)
-            if form in known:
-                known[form] = self._set(key, known[form], SpellingState.FAILED)
-            else:
-                known[form] = self._insert(key, len(known), url, SpellingState.FAILED)
+            self._note(key, url, SpellingState.FAILED)
+        known = self._of(key)
         if any(one.state == SpellingState.ASKED for one in known.values()):
             return None
         if canonical_url is not None:
-            form = _form(canonical_url)
-            if form not in known or known[form].state == SpellingState.KNOWN:
+            found = known.get(_form(canonical_url))
+            if found is None or found.state == SpellingState.KNOWN:
                 return canonical_url
         waiting = [one for one in known.values() if one.state == SpellingState.KNOWN]
         return min(waiting).url if waiting else None
 
-    def _of(self, key: bytes) -> list[Spelling]:
+    def _of(self, key: bytes) -> dict[str, Spelling]:
+        """Return the spellings of a key, each by its form."""
         rows = self._database.read("SELECT place, url, state FROM spellings WHERE key = ?", (key,))
-        return [Spelling(place, url, SpellingState(state)) for place, url, state in rows.fetchall()]
+        return {
+            _form(url): Spelling(place, url, SpellingState(state)) for place, url, state in rows
+        }
 
-    def _insert(self, key: bytes, place: int, url: str, state: SpellingState) -> Spelling:
-        self._database.write("INSERT INTO spellings VALUES (?, ?, ?, ?)", (key, place, url, state))
-        return Spelling(place, url, state)
-
-    def _set(self, key: bytes, spelling: Spelling, state: SpellingState) -> Spelling:
-        self._database.write(
-            "UPDATE spellings SET state = ? WHERE key = ? AND place = ?",
-            (state, key, spelling.place),
-        )
-        return spelling._replace(state=state)
+    def _note(self, key: bytes, url: str, state: SpellingState) -> SpellingState | None:
+        """Give a spelling a state unless it has a later one; return the one that it had."""
+        known = self._of(key)
+        place, first, before = known.get(_form(url)) or (len(known), url, None)
+        if before is None or before < state:
+            row = key, place, first, state
+            self._database.write("REPLACE INTO spellings VALUES (?, ?, ?, ?)", row)
+        return before
 
     def clear(self) -> None:
         super().clear()

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawler.pages.stored_texts import unpack
-from crawler.pages.verdicts import INEXACT, NEAR_DUPLICATE, NEW, SAME_TEMPLATE, TOO_SHORT, listed
+from crawler.pages.page_row import highest_id, url_of
+from crawler.pages.stored_texts import own_texts, text_from, unpack
+from crawler.pages.verdicts import INEXACT, NEAR_DUPLICATE, NEW, SAME_TEMPLATE, TOO_SHORT
 from crawler.pages.wall_clusters import host_of, host_with_port, last_name
 from crawler.storage import meta_names
 from neardup.boilerplate import MIN_TEXTS, BlockCounts, block_hashes, blocks, boilerplate_spans
@@ -47,21 +48,6 @@ _SAVED_EVERY = 5_000
 FIRST_CAPTURES = (NEW, TOO_SHORT, SAME_TEMPLATE)
 """The verdicts of pages that are counted when they are captured first."""
 
-_COUNTED = f"""
-SELECT pages.id, pages.url, coalesce(pages.text, near_texts.text), kept.url
-FROM pages LEFT JOIN near_texts ON near_texts.page = pages.id
-LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
-  AND pages.verdict IN ({listed(INEXACT)})
-WHERE pages.id > ? AND pages.latest = 1
-  AND (pages.verdict IN ({listed(FIRST_CAPTURES)}) OR kept.id IS NOT NULL)
-  AND coalesce(pages.text, near_texts.text) IS NOT NULL
-ORDER BY pages.id
-"""
-_SAMPLE = """
-SELECT id, url, text FROM pages WHERE id >= ? AND latest = 1 AND text IS NOT NULL
-ORDER BY id LIMIT 1
-"""
-
 
 class HostBoilerplate:
     """The boilerplate of the hosts of a crawl: implements ``neardup.boilerplate.Boilerplate``.
@@ -76,8 +62,8 @@ class HostBoilerplate:
         self._blocks = 0
 
     def group(self, id: int) -> int | None:  # noqa: A002  # neardup's name for it
-        row = self._read("SELECT url FROM pages WHERE id = ?", (id,)).fetchone()
-        return None if row is None else host_of(row[0])
+        url = url_of(self._read, id)
+        return None if url is None else host_of(url)
 
     def blocks(self, group: int | None) -> BlockCounts | None:
         counts = None if group is None else self._counts(group).counts
@@ -194,11 +180,11 @@ def repeated_texts(read: Execute, most: int) -> list[RepeatedText]:
     Complexity: O(1), 0.03 s for pages of 1,000 words.
     """
     boilerplate, texts = HostBoilerplate(read), dict[str, list[str]]()
-    (last,) = read("SELECT coalesce(max(id), 0) FROM pages", ()).fetchone()
+    last = highest_id(read)
     # An id that no page has gives the page behind it, which is then taken once.
     starts = {place * last // SAMPLED_PAGES + 1 for place in range(SAMPLED_PAGES)}
-    sampled = {row[0]: row for start in starts for row in read(_SAMPLE, (start,)).fetchall()}
-    for _, url, packed in sampled.values():
+    sampled = dict.fromkeys(text_from(read, start) for start in starts)
+    for _, url, packed in filter(None, sampled):
         texts.setdefault(host_with_port(url), []).append(unpack(packed))
     largest = sorted(texts, key=lambda host: len(texts[host]), reverse=True)
     found = (boilerplate.repeated(host, texts[host]) for host in largest)
@@ -363,6 +349,6 @@ def is_counted(verdict: str, url: str, original_url: str | None) -> bool:
 
 def counted_pages(read: Execute, after: int = 0) -> Iterator[tuple[int, str, bytes]]:
     """Yield id, URL and hashes of blocks of the stored pages that are counted, by id."""
-    for page_id, url, text, original_url in read(_COUNTED, (after,)):
+    for page_id, url, text, original_url in own_texts(read, after, FIRST_CAPTURES):
         if original_url is None or is_counted(NEAR_DUPLICATE, url, original_url):
             yield page_id, url, block_hashes(unpack(text))

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from crawler.pages import verdicts
+from crawler.pages.fleet_questions import FleetJudge, original_of
 from crawler.pages.gates import GateWatch
 from crawler.pages.judge import Judge, is_better, repeat
-from crawler.pages.page_context import Captured, Fetched, PageContext, is_enough
-from crawler.pages.page_row import OriginalPage, PageRow
+from crawler.pages.page_context import Captured, Fetched, PageContext, PageRenderer, is_enough
+from crawler.pages.page_row import OriginalPage, PageRow, url_of
 from crawler.pages.promotion import Promotion, SiblingPromotion
 from crawler.pages.reasons import Reason, together
-from crawler.pages.shared_verdicts import Asking, original_of
 from crawler.pages.stored_texts import extract_of_row
 from crawler.pages.unsent_pages import UnsentPages
 from crawler.pages.url_history import Outcome
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from crawler.pages.page_links import LinkStore
     from crawler.pages.page_store import PageStore
     from crawler.pages.promotion import Promoted
-    from crawler.pages.rendered import PageRenderer, Rendered
-    from crawler.pages.shared_verdicts import Elsewhere, PageVerdict, SharedVerdicts
+    from crawler.pages.rendered import Rendered
+    from crawler.pages.shared_verdicts import FleetOriginals, PageVerdict, SharedVerdicts
     from crawler.pages.url_history import KnownUrls
     from crawler.reading.pool import ReadingPool
     from crawler.reading.reading import Extract, Link
@@ -46,7 +46,7 @@ STAGES = ("download", "parse", "extract", "judge and store")
 
 
 @dataclass(slots=True)
-class Archivist:
+class PageProcessor:
     """Reads, judges and stores answers, cheapest layer first.
 
     The judgement and the store are one step without an ``await`` between them, so that of two equal
@@ -54,7 +54,7 @@ class Archivist:
     the store comes after.
 
     Args:
-        elsewhere: Originals of duplicates that other crawls have.
+        fleet_originals: Originals of duplicates that other crawls have.
         tuned: Parameters of verdicts.
         keep_versions: Number of texts of a page that are kept, its newest included; 0 keeps all.
         keep_near_texts: Whether the texts of near-duplicates are stored.
@@ -70,7 +70,7 @@ class Archivist:
     deduplicator: Deduplicator
     known: KnownUrls
     links: LinkStore
-    elsewhere: Elsewhere
+    fleet_originals: FleetOriginals
     visit: int
     tuned: Tuned
     obey_robots_meta: bool = True
@@ -83,20 +83,19 @@ class Archivist:
     renderer: PageRenderer | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     _judge: Judge = field(init=False)
-    _asking: Asking | None = field(default=None, init=False)
+    _fleet: FleetJudge | None = field(default=None, init=False)
     promotion: Promotion = field(init=False)
     _promoted: list[Promoted] = field(default_factory=list, init=False)
     walls: Walls = field(init=False)
     siblings: SiblingPromotion = field(init=False)
     unsent: UnsentPages = field(init=False)
     gates: GateWatch = field(default_factory=GateWatch, init=False)
-    _opened_at: float = field(default_factory=time.time, init=False)
 
     def __post_init__(self) -> None:
-        self._judge = Judge(self.store, self.known, self.deduplicator, self.elsewhere)
+        self._judge = Judge(self.store, self.known, self.deduplicator, self.fleet_originals)
         self.promotion = Promotion(self.store, self.deduplicator, self.tuned.id)
         self.walls = Walls(self.store, self.deduplicator, self.promotion, is_on=self.find_walls)
-        self.siblings = SiblingPromotion(self)
+        self.siblings = SiblingPromotion(self.promotion, self.boilerplate, self.captured_of)
         self.unsent = UnsentPages(self)
 
     @property
@@ -104,7 +103,7 @@ class Archivist:
         """Whether so many pages wait to be read or shown that none is to be fetched."""
         return self.pool.is_behind or (self.renderer is not None and self.renderer.is_behind)
 
-    def settle(self) -> bool:
+    def promote_superseded(self) -> bool:
         """Promote a duplicate for each text that only an older version of its original holds.
 
         Call it at the end of a visit: until then such a duplicate may still be requested, and its
@@ -114,16 +113,16 @@ class Archivist:
             Whether any was promoted.
         """
         is_any = False
-        for promoted in self.promotion.settle(self.keep_versions):
+        for promoted in self.promotion.promote_superseded(self.keep_versions):
             self.note_promoted(promoted)
             is_any = True
         return is_any
 
     def share(self, verdicts: SharedVerdicts) -> None:
         """Let a fleet decide from now on."""
-        self.boilerplate = None  # a worker has not all pages of a host
+        self.boilerplate = self.siblings.boilerplate = None  # it has not all pages of a host
         self.walls.is_on = False  # other workers may have pages with its text
-        self._asking = Asking(verdicts, self._judge)
+        self._fleet = FleetJudge(verdicts, self._judge)
 
     def tune(self, tuned: Tuned) -> None:
         """Judge by other parameters from now on.
@@ -131,8 +130,8 @@ class Archivist:
         Raises:
             ParameterError: They name other features.
         """
-        if self._asking is not None:
-            self._asking.shared.tune(tuned.parameters)  # it may refuse them
+        if self._fleet is not None:
+            self._fleet.shared.tune(tuned.parameters)  # it may refuse them
         self._judge.tune(tuned.parameters)
         self.tuned, self.promotion.parameters = tuned, tuned.id
 
@@ -152,13 +151,13 @@ class Archivist:
         """
         page = self._context(fetched, Reading(fetched.url))
         known = None
-        if self._asking is not None:
-            known = await self._asking.payload(page, may_be_shown=self.renderer is not None)
+        if self._fleet is not None:
+            known = await self._fleet.payload(page, may_be_shown=self.renderer is not None)
         is_known = known is not None
         is_doubted = self.renderer is not None and self.renderer.doubts(fetched)
         links_only = is_enough(page, elsewhere=is_known) and not is_doubted
         # What was to follow from it, such as a proof, may have ended with an earlier process.
-        links_only = links_only and not self.is_stored_before(page.previous)
+        links_only = links_only and not self.store.is_seen_before(page.previous, self.visit)
         reading, rendered = await self._seen(fetched, links_only=links_only)
         if turn is not None:
             await turn
@@ -168,7 +167,7 @@ class Archivist:
         if not obey_robots_meta:
             reading = replace(reading, metadata=reading.metadata._replace(robots=()))
         page.take(reading, rendered)
-        return await self._settle(page, known)
+        return await self._judge_and_store(page, known)
 
     def _context(self, fetched: Fetched, reading: Reading) -> PageContext:
         digest = fetched.payload_digest
@@ -218,10 +217,10 @@ class Archivist:
 
     async def capture_read(self, fetched: Fetched, reading: Reading) -> Captured:
         """Judge and store an answer with a given reading, such as the text of an item."""
-        return await self._settle(self._context(fetched, reading), None)
+        return await self._judge_and_store(self._context(fetched, reading), None)
 
-    async def _settle(self, page: PageContext, known: PageVerdict | None) -> Captured:
-        said, previous = None, page.previous
+    async def _judge_and_store(self, page: PageContext, known: PageVerdict | None) -> Captured:
+        fleet_verdict, previous = None, page.previous
         if previous is not None and page.fetched.cut is not None:
             part = Outcome(verdicts.FAILED, Reason.ONLY_A_PART.stored())
             return self._kept(previous, page, part)
@@ -229,47 +228,43 @@ class Archivist:
             is_same = self._judge.is_unchanged(page)
             before = None if is_same else self._judge.comparer.fingerprint(previous)
             await self.gates.pass_known(page, before, is_same=is_same)
-        if self._asking is not None:
-            said = await self._asking.settle(page, self.visit, known)
+        if self._fleet is not None:
+            fleet_verdict = await self._fleet.decide(page, self.visit, known)
         # Before it is judged, which puts its fingerprint into the index.
-        captured = None if self._judge.is_less_at_first(page) else self._timed_store(page, said)
+        captured = (
+            None if self._judge.is_less_at_first(page) else self._timed_store(page, fleet_verdict)
+        )
         if captured is None and self.renderer is not None:
             page.take(page.plain, await self.renderer.look_again(page.fetched, page.plain))
-            captured = self._timed_store(page, said, is_final=True)
+            captured = self._timed_store(page, fleet_verdict, is_final=True)
         assert captured is not None
         shown = page.rendered
         if shown is not None and not (shown.works_on_disk and captured.is_duplicate):
             captured = replace(captured, document=shown.document)
         promoted, self._promoted = self._promoted, []
-        if self._asking is not None:
-            await self._asking.tell(promoted)
+        if self._fleet is not None:
+            await self._fleet.tell(promoted)
         return captured
 
     def _timed_store(
-        self, page: PageContext, said: PageVerdict | None, *, is_final: bool = False
+        self, page: PageContext, fleet_verdict: PageVerdict | None, *, is_final: bool = False
     ) -> Captured | None:
         started = time.perf_counter()
-        is_again = self.is_stored_before(page.previous)
+        is_again = self.store.is_seen_before(page.previous, self.visit)
         try:
-            captured = self._store(page, said, is_final=is_final)
+            captured = self._store(page, fleet_verdict, is_final=is_final)
         finally:
             self.seconds["judge and store"] += time.perf_counter() - started
         return replace(captured, is_again=True) if captured and is_again else captured
 
-    def is_stored_before(self, previous: PageRow | None) -> bool:
-        """Return whether an earlier process stored a page in this visit."""
-        if previous is None or previous.seen_visit != self.visit:
-            return False
-        return previous.seen_at < self._opened_at
-
     def _store(
-        self, page: PageContext, said: PageVerdict | None, *, is_final: bool = False
+        self, page: PageContext, fleet_verdict: PageVerdict | None, *, is_final: bool = False
     ) -> Captured | None:
         """Judge and insert, with nothing awaited in between.
 
         Args:
             page: The page.
-            said: Verdict of a fleet, or None if it was not asked.
+            fleet_verdict: Verdict of a fleet, or None if it was not asked.
             is_final: Whether no browser is asked any more.
 
         Returns:
@@ -287,13 +282,13 @@ class Archivist:
             return self._unchanged(previous, row, page)
         # Unpacked once: it is judged, and compared with the page's last version.
         document = page.document(self._judge.min_words)
-        original = original_of(page, said)
-        suspect = self.walls.suspect(page, original) if self._is_settled(page) else None
+        original = original_of(page, fleet_verdict)
+        suspect = self.walls.suspect(page, original) if self._is_shown_whole(page) else None
         wall = self.walls.judge(suspect)
         if wall is not None:
             self._judge.describe_wall(row, page, wall, original)
         else:
-            self._describe(row, page, original, said)
+            self._describe(row, page, original, fleet_verdict)
         if not is_final and self._may_differ(page, row):
             return None
         shown = page.rendered
@@ -302,7 +297,7 @@ class Archivist:
         if previous is not None and is_less:
             return self._as_shown(previous, page)
         is_met = isinstance(original, PageRow) and original.id == row.duplicate_of
-        kept = original if is_met else self.elsewhere.name_kept(row, said)
+        kept = original if is_met else self.fleet_originals.name_kept(row, fleet_verdict)
         captured = self._insert(row, page, document, kept)
         if page.reading.volatile and original is None:
             captured = self._to_be_proven(captured, page)
@@ -317,7 +312,7 @@ class Archivist:
         row: PageRow,
         page: PageContext,
         original: PageRow | OriginalPage | None,
-        said: PageVerdict | None,
+        fleet_verdict: PageVerdict | None,
     ) -> None:
         """Write the verdict on a page that is no wall into its row."""
         reading, document = page.reading, page.document(self._judge.min_words)
@@ -333,12 +328,12 @@ class Archivist:
             row.verdict = verdicts.NOINDEX
         elif document is not None:
             self._judge.describe(row, page)
-            self._judge.judge(row, page, document, said)
+            self._judge.judge(row, page, document, fleet_verdict)
         else:
             # An error makes Scrapy retry the request: a row without a verdict is a lost page.
             raise RuntimeError(f"{reading.url}: read for its links alone, its text is not held")
 
-    def _is_settled(self, page: PageContext) -> bool:
+    def _is_shown_whole(self, page: PageContext) -> bool:
         """Return whether no browser may show something else of a page.
 
         Any other is no suspect: one that completes the signs of a wall makes all earlier ones part
@@ -389,8 +384,8 @@ class Archivist:
         is_near = row.verdict == verdicts.NEAR_DUPLICATE and self.keep_near_texts
         if row.latest and (is_near or row.verdict == verdicts.CONTAINED):
             self.store.keep_near_text(row.id, reading.stored_text)
-        if self._asking is not None:
-            self.elsewhere.take_home(row)
+        if self._fleet is not None:
+            self.fleet_originals.resolve(row)
         if previous is not None and row.latest and previous.text is not None:
             self._supersede(previous)
         is_cut = fetched.cut is not None
@@ -404,8 +399,9 @@ class Archivist:
         self, row: PageRow, verdict: str, links: tuple[Link, ...], kept: _Kept, *, nofollow: bool
     ) -> Captured:
         """Return a stored row as a capture, with the URLs of the pages that it names."""
-        kept_url = kept.url if isinstance(kept, PageRow) else self.elsewhere.kept_url(row)
-        urls = kept_url, self.elsewhere.resembled_url(row), self.store.url(row.part_of)
+        kept_url = kept.url if isinstance(kept, PageRow) else self.fleet_originals.kept_url(row)
+        whole_url = url_of(self.store.database.read, row.part_of)
+        urls = kept_url, self.fleet_originals.resembled_url(row), whole_url
         return Captured(row, verdict, links, self.obey_robots_meta and nofollow, *urls)
 
     def _supersede(self, previous: PageRow) -> None:
@@ -413,8 +409,8 @@ class Archivist:
 
         In a fleet they are settled at once, because it requests each page only once.
         """
-        if self.promotion.supersede(previous.id) and self._asking is not None:
-            self.settle()
+        if self.promotion.supersede(previous.id) and self._fleet is not None:
+            self.promote_superseded()
 
     def _store_links(self, page: PageContext) -> None:
         fetched, reading = page.fetched, page.reading
@@ -445,5 +441,5 @@ class Archivist:
 
     def note_promoted(self, promoted: Promoted) -> None:
         """Have a fleet told of a page that is kept from now on."""
-        if self._asking is not None:
+        if self._fleet is not None:
             self._promoted.append(promoted)

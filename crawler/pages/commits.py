@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawler.pages.live_parameters import Takeover
+from crawler.pages.live_parameters import in_words, newest
 from crawler.storage import meta_names
-from crawler.storage.errors import CrawlStorageError
+from crawler.storage.errors import CrawlStorageError, JobError
 from neardup import NearDupError
+from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from crawler.pages.capture import Archivist
+    from crawler.pages.capture import PageProcessor
+    from crawler.pages.live_parameters import Tuned
     from crawler.storage.database import Database
     from neardup import HammingIndex, LshIndex
+
+logger = logging.getLogger(__name__)
 
 INTERVAL_SECS = 1.0
 """Write the totals at most once in this many seconds, together with other writes."""
@@ -63,6 +68,43 @@ class RunningTotal:
         self._database.set_meta(self.name, json.dumps(total))
 
 
+class Takeover:
+    """Hands parameters that another process wrote into ``crawl.db`` to the processor.
+
+    Args:
+        database: Database of the running crawl.
+        processor: PageProcessor that judges by the parameters of the opened crawl.
+    """
+
+    def __init__(self, database: Database, processor: PageProcessor) -> None:
+        self._database = database
+        self._processor = processor
+        self._seen = -1
+
+    def look(self) -> None:
+        """Adopt new parameters; call it often, and right after each commit of the crawl.
+
+        Commits of other processes are visible only between the crawl's own. Without a foreign
+        commit no row is read.
+        """
+        version = self._database.data_version
+        if version == self._seen:
+            return
+        self._seen = version
+        try:
+            tuned = newest(self._database.read)
+            if tuned is not None and tuned.id != self._processor.tuned.id:
+                self._take_over(tuned)
+        except (JobError, ParameterError) as error:  # a crawl does not end for it
+            logger.warning("pages are judged as before: %s", error)
+
+    def _take_over(self, tuned: Tuned) -> None:
+        before = self._processor.tuned
+        self._processor.tune(tuned)
+        changes = in_words(before.parameters, tuned.parameters)
+        logger.warning("pages from now on are judged by other parameters: %s", changes)
+
+
 @dataclass(slots=True)
 class Commits:
     """Commits what a crawl has done; a failure shows in ``Database.failure``.
@@ -74,7 +116,7 @@ class Commits:
         folder: The crawl directory, for messages.
         database: The crawl's database.
         indexes: The indexes of the fingerprints, of the signatures and of the passages.
-        archivist: The archivist, whose promotions are settled at the end of a visit.
+        processor: The processor, whose promotions are settled at the end of a visit.
         answers: Answers of this run, counted by verdict.
         refused_links: Number of links of this run that were not followed, by reason.
         save_rules: Writes what the learned URL rules have deferred.
@@ -83,7 +125,7 @@ class Commits:
     folder: Path | None
     database: Database
     indexes: tuple[HammingIndex, LshIndex, LshIndex]
-    archivist: Archivist
+    processor: PageProcessor
     answers: Mapping[str, float]
     refused_links: Mapping[str, float]
     save_rules: Callable[[], None]
@@ -94,15 +136,15 @@ class Commits:
     _noted: float = field(default_factory=time.monotonic, init=False)
 
     def __post_init__(self) -> None:
-        self._takeover = Takeover(self.database, self.archivist)
+        self._takeover = Takeover(self.database, self.processor)
         # As durable as the pages, and of all visits.
         self._answers = RunningTotal(self.database, meta_names.ANSWERS, self.answers)
         self.database.before_commit.append(self._answers.note_if_changed)
         self._totals = (
-            RunningTotal(self.database, meta_names.STAGES, self.archivist.seconds),
+            RunningTotal(self.database, meta_names.STAGES, self.processor.seconds),
             RunningTotal(self.database, meta_names.REFUSED_LINKS, self.refused_links),
             RunningTotal(
-                self.database, meta_names.COMPARISONS, self.archivist.deduplicator.comparisons
+                self.database, meta_names.COMPARISONS, self.processor.deduplicator.comparisons
             ),
         )
 
@@ -152,8 +194,8 @@ class Commits:
         self._flush()
 
     def _save_boilerplate(self) -> None:
-        if self.archivist.boilerplate is not None:
-            self.archivist.boilerplate.save(self.database)
+        if self.processor.boilerplate is not None:
+            self.processor.boilerplate.save(self.database)
 
     def _flush(self) -> None:
         for index in self.indexes:
@@ -162,7 +204,7 @@ class Commits:
     def end_visit(self) -> None:
         """Promote a duplicate of each page whose text has changed, and commit."""
         with self._noting_failure():
-            self.archivist.settle()
+            self.processor.promote_superseded()
             self._commit()
 
     def close(self, save_seen: Callable[[], None]) -> None:
@@ -173,7 +215,7 @@ class Commits:
         """
         if self.database.failure is None:
             with self._noting_failure():
-                self.archivist.settle()
+                self.processor.promote_superseded()
                 self._commit()
                 for index in self.indexes:
                     index.close()

@@ -9,13 +9,14 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.pages.page_row import metadata_fields, times_named, to_unsigned
+from crawler.pages.page_row import metadata_fields, times_named, to_unsigned, url_of
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import (
     AWAY,
     AWAY_OUTCOME,
     DUPLICATES,
     EXACT_DUPLICATE,
+    OF_TEXTS,
     TEXT_DUPLICATE,
     UNCHANGED,
     listed,
@@ -28,7 +29,7 @@ from neardup.languages import declared_or_told, is_of_language
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 _SCHEMES = ("http", "https")
@@ -135,6 +136,14 @@ def _beginning_with(prefix: str) -> Iterator[tuple[str, str]]:
 KEPT_FILTER = "kept"
 """Name of the filter for every verdict that keeps the text."""
 
+_NAMED = """
+FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
+LEFT JOIN pages AS other ON other.id = pages.resembles
+LEFT JOIN pages AS whole ON whole.id = pages.part_of
+LEFT JOIN elsewhere ON elsewhere.page = pages.id
+"""
+"""Pages with those that their verdicts name. SQLite leaves out those that a query does not use."""
+
 _ROWS = f"""
 SELECT pages.*, coalesce(kept.url, elsewhere.url) AS kept_url, other.url AS resembled_url,
        whole.url AS part_of_url, {AWAY_OUTCOME} AS away,
@@ -143,12 +152,28 @@ SELECT pages.*, coalesce(kept.url, elsewhere.url) AS kept_url, other.url AS rese
           AND copy.verdict IN ({listed({EXACT_DUPLICATE, TEXT_DUPLICATE})})
           AND NOT EXISTS (SELECT 1 FROM known WHERE known.key = copy.key
                           AND outcome IN ({listed(AWAY)}))) AS better_urls
-FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
-LEFT JOIN pages AS other ON other.id = pages.resembles
-LEFT JOIN pages AS whole ON whole.id = pages.part_of
-LEFT JOIN elsewhere ON elsewhere.page = pages.id
+{_NAMED}
 WHERE {{}}
 ORDER BY pages.id
+"""
+_ORIGINAL = f"""
+SELECT coalesce(kept.url, elsewhere.url, other.url, whole.url) {_NAMED} WHERE pages.id = ?
+"""
+_DUPLICATES = f"""
+SELECT pages.url, coalesce(kept.url, elsewhere.url) AS kept_url, pages.verdict, pages.distance,
+       pages.similarity
+{_NAMED}
+WHERE pages.latest = 1 AND kept_url IS NOT NULL ORDER BY pages.id
+"""
+# Files that repeat a file have such a verdict too, and no text.
+_TEXTS_AFTER = f"""
+SELECT {{columns}} FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({listed(OF_TEXTS)})
+AND text_digest IS NOT NULL AND {{condition}} ORDER BY id LIMIT ?
+"""
+_REDIRECTS = """
+SELECT redirects.url, pages.url
+FROM redirects LEFT JOIN pages ON pages.key = redirects.target AND pages.latest = 1
+ORDER BY redirects.url
 """
 
 
@@ -244,8 +269,7 @@ def held_content(
     source = texts.find(row["id"], row["text_digest"], row["words"])
     if source is None:
         return None, None
-    found = connection.execute("SELECT url FROM pages WHERE id = ?", (source.page,)).fetchone()
-    return texts.stored(source).content, found["url"]
+    return texts.stored(source).content, url_of(connection.execute, source.page)
 
 
 def captures_after(
@@ -264,11 +288,71 @@ def captures_after(
             yield row["id"], page
 
 
-def choices_met(connection: sqlite3.Connection, column: str) -> dict[str | None, int]:
-    """Return the values of a column of kept pages and their numbers, frequent ones first."""
+def texts_after(
+    connection: sqlite3.Connection,
+    last: int,
+    columns: Sequence[str],
+    condition: Condition,
+    most: int,
+) -> list[sqlite3.Row]:
+    """Return columns of chosen pages with a text that were captured after one, in their order."""
+    sql = _TEXTS_AFTER.format(columns=", ".join(columns), condition=condition.sql)
+    return connection.execute(sql, (last, *condition.values, most)).fetchall()
+
+
+class Duplicate(NamedTuple):
+    """A page that repeats a kept one.
+
+    Attributes:
+        url: Its URL, as requested.
+        duplicate_of: The URL of the kept page.
+        verdict: How it repeats it, such as ``exact_duplicate``.
+        distance: Hamming distance of the fingerprints in bits, where they were compared.
+        similarity: Jaccard similarity, 0 to 1, where it was measured.
+    """
+
+    url: str
+    duplicate_of: str
+    verdict: str
+    distance: int | None
+    similarity: float | None
+
+
+def duplicates(connection: sqlite3.Connection) -> Iterator[Duplicate]:
+    """Yield every page that repeats a kept one, in the order of captures."""
+    return (Duplicate(*row) for row in connection.execute(_DUPLICATES))
+
+
+class Redirect(NamedTuple):
+    """A URL that redirects.
+
+    Attributes:
+        url: The URL, as requested.
+        target: The URL of the page where it leads; None where none was fetched.
+    """
+
+    url: str
+    target: str | None
+
+
+def redirects(connection: sqlite3.Connection) -> Iterator[Redirect]:
+    """Yield every URL that redirects."""
+    return (Redirect(*row) for row in connection.execute(_REDIRECTS))
+
+
+def original_url(connection: sqlite3.Connection, page: int) -> str | None:
+    """Return the URL of the page that a page repeats, resembles or is a part of, or None."""
+    row = connection.execute(_ORIGINAL, (page,)).fetchone()
+    return None if row is None else row[0]
+
+
+def choices_met(
+    connection: sqlite3.Connection, column: str, *, kept_only: bool = True
+) -> dict[Any, int]:
+    """Return the values of a column of pages and their numbers, frequent ones first."""
+    condition = "latest = 1 AND text IS NOT NULL" if kept_only else "latest = 1"
     counted = connection.execute(
-        f"SELECT {column}, count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL "
-        "GROUP BY 1 ORDER BY 2 DESC"
+        f"SELECT {column}, count(*) FROM pages WHERE {condition} GROUP BY 1 ORDER BY 2 DESC, 1"
     )
     return dict(counted)
 
@@ -282,6 +366,12 @@ def languages_met(connection: sqlite3.Connection) -> dict[str | None, int]:
 
 def page_of(row: sqlite3.Row) -> dict[str, Any]:
     """Return the fields of ``crawler.items.Page`` for a row of ``pages`` and its joined URLs."""
+    shown = {"text": text_of(row["content"]), "comments": comments_of(row["content"])}
+    return fields_of(row) | shown
+
+
+def fields_of(row: Mapping[str, Any] | sqlite3.Row) -> dict[str, Any]:
+    """Return what ``page_of`` does, without the texts."""
     unchanged = row["seen_visit"] > row["visit"]
     return {
         "url": row["url"],
@@ -296,8 +386,8 @@ def page_of(row: sqlite3.Row) -> dict[str, Any]:
         "declared_url": row["declared_url"],
         **metadata_fields(row["metadata"], row["title"], row["date"]),
         "words": row["words"],
-        "text": text_of(row["content"]),
-        "comments": comments_of(row["content"]),
+        "text": None,
+        "comments": None,
         "page_type": row["page_type"],
         "content_source": row["content_source"],
         "payload_digest": hex_digest(row["payload_digest"]),

@@ -28,7 +28,7 @@ MIN_PAGES = 5
 """Fewer known pages that come to the same are no sign of a gate."""
 
 MAX_WAITING = 20
-"""Decide at the latest when so many answers have come since the first of the same."""
+"""Decide at the latest when this many answers have come since the first of the same."""
 
 _SHARE_OF_RUN = 0.9
 """Share of the answers since the first of one text that have it, where a gate closed meanwhile."""
@@ -176,7 +176,7 @@ class GateWatch:
         tries = self._led.get(previous.key, (0,))[0] + 1
         self._count(previous.key)
         end = self._noted(url, f"lead to {url}", previous)
-        self._led[previous.key] = tries, end.texts, _said(previous)
+        self._led[previous.key] = tries, end.texts, _content_of(previous)
         if tries > 1:
             self._decide(end)
         self._let_go()
@@ -188,7 +188,7 @@ class GateWatch:
         del self._led[previous.key]
         return False
 
-    def settle(self) -> None:
+    def decide_all(self) -> None:
         """Decide on all that waits, since nothing else is asked for."""
         for end in list(self._ends.values()):
             self._decide(end)
@@ -203,7 +203,7 @@ class GateWatch:
         if self._gate is not None:
             raise self._gate
         end = self._ends.setdefault(sign, _End(words, self._answered - 1))
-        end.texts.add(_said(previous))
+        end.texts.add(_content_of(previous))
         if len(self._ends) > _MAX_ENDS:
             oldest = next(iter(self._ends))
             self._release(self._ends.pop(oldest))
@@ -243,5 +243,5 @@ class GateWatch:
         end.waiting.clear()
 
 
-def _said(previous: PageRow) -> bytes:
+def _content_of(previous: PageRow) -> bytes:
     return previous.text_digest or previous.last_payload_digest or previous.key

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from crawler.pages.page_context import PageContext
     from crawler.pages.page_row import OriginalPage
     from crawler.pages.page_store import PageStore
-    from crawler.pages.shared_verdicts import Elsewhere, PageVerdict
+    from crawler.pages.shared_verdicts import FleetOriginals, PageVerdict
     from crawler.pages.url_history import KnownUrls
-    from crawler.pages.wall_verdicts import Wall
+    from crawler.pages.walls import Wall
     from crawler.reading.reading import Extract
     from neardup import Deduplicator, Document, Parameters
 
@@ -90,7 +90,7 @@ class Comparer:
         """Return the text of a version, also if another page holds it."""
         if row.text is not None or row.text_digest is None:
             return row.text
-        said = self.store.find_said(row.text_digest)
+        said = self.store.find_by_digest(row.text_digest)
         return None if said is None else said.text
 
     def outcome(
@@ -174,13 +174,13 @@ class Judge:
         store: Page store with the captures.
         known: Outcomes of the known URLs.
         deduplicator: Deduplicator of the kept texts of this crawl.
-        elsewhere: Originals that other crawls have.
+        fleet_originals: Originals that other crawls have.
     """
 
     store: PageStore
     known: KnownUrls
     deduplicator: Deduplicator
-    elsewhere: Elsewhere
+    fleet_originals: FleetOriginals
     comparer: Comparer = field(init=False)
     min_words: int = field(init=False)
     """Minimum number of words of a text that is compared by its fingerprint."""
@@ -325,7 +325,7 @@ class Judge:
             verdict = self._judge_here(row, document, page.own_ids)
         else:
             # The ids of the fleet's texts mean nothing here.
-            here = self.elsewhere.resembled_here(answer.resembled)
+            here = self.fleet_originals.resembled_here(answer.resembled)
             verdict = replace(answer.verdict, duplicate_of=None, resembles=here)
             if answer.original is None:
                 self.deduplicator.add_document(row.id, document)

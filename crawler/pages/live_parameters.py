@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.export import iso_time
+from crawler.pages.export import choices_met, iso_time
 from crawler.storage import meta_names
 from crawler.storage.database import beside, meta_of
 from crawler.storage.errors import JobError
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from crawler.pages.capture import Archivist
     from crawler.storage.database import Database
 
     Execute = Callable[[str, Sequence[Any]], sqlite3.Cursor]
@@ -169,7 +168,7 @@ def _tuned(number: int, since: float, origin: str, chosen: str) -> Tuned:
         raise JobError(f"crawl.db: parameters {number} cannot be read: {error}") from error
 
 
-def settle(database: Database, settings: Parameters) -> Tuned:
+def adopt_settings(database: Database, settings: Parameters) -> Tuned:
     """Return the parameters that hold from now on, and remember the settings.
 
     Tuned parameters stay in force, except for settings that changed since the crawl was last
@@ -191,7 +190,7 @@ def settle(database: Database, settings: Parameters) -> Tuned:
     return add(database.write, wanted, SETTINGS)
 
 
-def is_settled_as(database: Database, settings: Parameters) -> bool:
+def has_settings(database: Database, settings: Parameters) -> bool:
     """Return whether the crawl was last opened with the same parameters among its settings."""
     return database.meta(meta_names.SETTINGS_PARAMETERS) == to_json(settings)
 
@@ -212,49 +211,6 @@ def in_words(before: Parameters, after: Parameters) -> str:
         for name, value in changes_between(before, after).items()
     )
     return ", ".join(found) or "as the settings have it"
-
-
-class Takeover:
-    """Hands parameters that another process wrote into ``crawl.db`` to the archivist.
-
-    Args:
-        database: Database of the running crawl.
-        archivist: Archivist that judges by the parameters of the opened crawl.
-    """
-
-    def __init__(self, database: Database, archivist: Archivist) -> None:
-        self._database = database
-        self._archivist = archivist
-        self._seen = -1
-
-    def look(self) -> None:
-        """Adopt new parameters; call it often, and right after each commit of the crawl.
-
-        Commits of other processes are visible only between the crawl's own. Without a foreign
-        commit no row is read.
-        """
-        version = self._database.data_version
-        if version == self._seen:
-            return
-        self._seen = version
-        try:
-            tuned = newest(self._database.read)
-            if tuned is not None and tuned.id != self._archivist.tuned.id:
-                self._take_over(tuned)
-        except (JobError, ParameterError) as error:  # a crawl does not end for it
-            logger.warning("pages are judged as before: %s", error)
-
-    def _take_over(self, tuned: Tuned) -> None:
-        before = self._archivist.tuned
-        self._archivist.tune(tuned)
-        changes = in_words(before.parameters, tuned.parameters)
-        logger.warning("pages from now on are judged by other parameters: %s", changes)
-
-
-_COUNTS = """
-SELECT parameters, count(*) FROM pages
-WHERE latest = 1 AND parameters IS NOT NULL GROUP BY parameters
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +248,7 @@ def tuning_report(connection: sqlite3.Connection) -> TuningReport:
     connection.execute("BEGIN")
     try:
         found = history(connection.execute)
-        counts = dict(map(tuple, connection.execute(_COUNTS)))
+        counts = choices_met(connection, "parameters", kept_only=False)
     finally:
         connection.execute("ROLLBACK")
     return TuningReport(tuple(found), tuple(counts.get(tuned.id, 0) for tuned in found))

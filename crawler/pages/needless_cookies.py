@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 MIN_PAGES = 30
-"""Try what the cookies of a host do once so many of its pages came with them."""
+"""Try what the cookies of a host do once this many of its pages came with them."""
 
 PROOFS = 4
-"""Ask for so many of these pages without cookies."""
+"""Ask for this many of these pages without cookies."""
 
 NEEDLESS = (
     f"{PROOFS} of {MIN_PAGES} pages were the same without, but for links that others have too"
@@ -43,10 +43,10 @@ NEEDLESS = (
 """The reason why a host gets no cookies, in words."""
 
 _CHECKED_EVERY = 20
-"""Check one in so many doubtful answers that came without cookies, and all of the first."""
+"""Check one in this many doubtful answers that came without cookies, and all of the first."""
 
 _SOUND_EVERY = 50
-"""Check one in so many pages with a text of their own, and all of the first."""
+"""Check one in this many pages with a text of their own, and all of the first."""
 
 _SOUND = frozenset({NEW, CHANGED, UNCHANGED, SAME_TEMPLATE})
 
@@ -60,9 +60,9 @@ _MAX_SECTIONS = 50
 """Verdicts in sections of a host that are counted one by one."""
 
 _MAX_HOSTS = 1_000
-"""Try the cookies of so many hosts, and count the pages of so many at a time."""
+"""Try the cookies of this many hosts, and count the pages of this many at a time."""
 
-_NEEDED = -1
+_NEEDED = -1  # below 0: cookies are sent; from 0 on it counts pages to try
 _WORD = re.compile(r"\w+")
 
 
@@ -108,7 +108,7 @@ class Answer(NamedTuple):
         return cls(text, reading.visible_digest, reading.links, reading.metadata.language)
 
 
-class Difference(NamedTuple):
+class CookieDifference(NamedTuple):
     """The links and words that a page has with cookies alone.
 
     Attributes:
@@ -183,7 +183,7 @@ class NeedlessCookies:
         self._put(host, HostCookies(PROOFS, sorted(sent.names)))
         return sent.chosen
 
-    def note_proof(self, host: str, more: Difference | None) -> bool:
+    def note_proof(self, host: str, more: CookieDifference | None) -> bool:
         """Take the comparison of a page; return whether the host gets no cookies from now on.
 
         Args:
@@ -203,7 +203,7 @@ class NeedlessCookies:
         self._put(host, HostCookies(state.left - 1, state.names, labels, has_trail))
         return state.left == 1
 
-    def note_check(self, host: str, more: Difference | None) -> None:
+    def note_check(self, host: str, more: CookieDifference | None) -> None:
         """Take the comparison of a page of a host that gets no cookies."""
         if more is None or more.label not in ([], *self._of(host).labels):
             self.need(host)
@@ -263,7 +263,7 @@ def needless_hosts(stored: str | None) -> list[str]:
 
 def difference(
     sent: Answer, unsent: Answer, is_known: Callable[[bytes], bool]
-) -> Difference | None:
+) -> CookieDifference | None:
     """Return what a page has more with cookies; None: it is another one without.
 
     Args:
@@ -280,7 +280,7 @@ def difference(
     linked = _words("\n".join(link.text for link in sent.links))
     words = (with_cookies - without).elements()
     is_trail = sent.visible_digest != unsent.visible_digest
-    return Difference(sorted(word for word in words if word not in linked), is_trail)
+    return CookieDifference(sorted(word for word in words if word not in linked), is_trail)
 
 
 def _signs(links: Iterable[Link]) -> set[object]:

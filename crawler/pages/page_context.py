@@ -41,7 +41,6 @@ class Way(NamedTuple):
 
 UNKNOWN_WAY = Way()
 
-
 LARGE_BYTES = 2**20
 """Keep smaller bodies in memory, whatever they are."""
 
@@ -105,7 +104,7 @@ class Fetched:
     made_at: float | None = None
     """Seconds since 1970 at which the answer was made; None: nothing is set aside in its text."""
     is_anew: bool = False
-    """Whether the page is judged anew, also where its bytes are as before."""
+    """Whether the page is judged again, also where its bytes are as before."""
     file: BodyFile | None = None
     """The place of the whole body; ``body`` is its beginning then."""
 
@@ -186,6 +185,35 @@ def blank_row(number: int, fetched: Fetched, visit: int) -> PageRow:
         content_type=fetched.content_type,
         body_bytes=0 if fetched.is_stopped else fetched.size,
     )
+
+
+class PageRenderer(Protocol):
+    """Shows answers in a browser."""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so many pages wait for the browser that none is to be fetched."""
+
+    def doubts(self, fetched: Fetched) -> bool:
+        """Return whether an answer whose bytes are known may show something else in a browser."""
+
+    def may_differ(self, fetched: Fetched, rendered: Rendered | None, *, is_near: bool) -> bool:
+        """Return whether a page that is to be dropped is to be looked at once more before.
+
+        Args:
+            fetched: The answer.
+            rendered: What a browser showed of it; None where none did, or it was no more.
+            is_near: Whether it says nearly what another page says, not the same.
+        """
+
+    async def look_again(self, fetched: Fetched, reading: Reading) -> Rendered:
+        """Show a page that is to be dropped, with patience."""
+
+    def must_see(self, row: PageRow) -> bool:
+        """Return whether a page is to be sent whole, since a browser may show more of it now."""
+
+    async def render(self, fetched: Fetched, reading: Reading) -> Rendered | None:
+        """Show an answer; return None where that is not to be done, or gave nothing more."""
 
 
 @dataclass(slots=True)

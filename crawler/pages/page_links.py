@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
+from crawler.pages.page_row import newest_url
 from crawler.pages.verdicts import GONE, MOVED, listed
 from crawler.reading.link_kinds import ANCHOR, NUMBERS
 from crawler.reading.reading import Link, StoredLink, distinct_urls
@@ -176,7 +177,7 @@ class LinkStore:
 
         Spellings of one URL are separate links here.
         """
-        row = self._database.read("SELECT shared, urls FROM links WHERE key = ?", (key,)).fetchone()
+        row = self._database.read(_LIST, (key,)).fetchone()
         if row is None:
             return None
         packer = self._shared if row[0] else self._plain
@@ -195,12 +196,11 @@ _BATCH = 200
 """Read at most this many lists at once: a read that lasts keeps SQLite from shortening its log."""
 
 _LISTS = f"""
-SELECT links.id, links.key, pages.url, shared, urls, places FROM links
-JOIN pages ON pages.key = links.key AND pages.latest = 1
-WHERE links.id > ? AND (places IS NOT NULL OR NOT ?) AND NOT EXISTS (
+SELECT id, key, shared, urls, places FROM links
+WHERE id > ? AND (places IS NOT NULL OR NOT ?) AND NOT EXISTS (
   SELECT 1 FROM known WHERE known.key = links.key AND outcome IN ({listed({GONE, MOVED})})
 )
-ORDER BY links.id LIMIT ?
+ORDER BY id LIMIT ?
 """
 _LIST = "SELECT shared, urls, places FROM links WHERE key = ?"
 
@@ -269,7 +269,10 @@ class LinkGraph:
         last = 0
         while rows := self._connection.execute(_LISTS, (last, with_places, _BATCH)).fetchall():
             last = rows[-1][0]
-            for _, key, url, is_shared, packed, said in rows:
+            for _, key, is_shared, packed, said in rows:
+                url = newest_url(self._connection.execute, key)
+                if url is None:
+                    continue
                 places = unpack_places(said) if said is not None and with_places else None
                 yield LinksOfPage(key, url, *self._packer(is_shared).unpack(packed), places)
 

@@ -5,19 +5,30 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.pages.verdicts import EXACT_DUPLICATE, TEXT_DUPLICATE
+from crawler.pages.reasons import Reason
+from crawler.pages.verdicts import EXACT_DUPLICATE, FAILED, TEXT_DUPLICATE, WITHOUT_PAGE
 from crawler.reading.content.content_xml import StoredText
 from neardup.languages import language_tag
 
 if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator, Sequence
+
     from crawler.pages.reasons import Stored
     from crawler.reading.metadata.metadata_record import Metadata
     from neardup import Verdict
 
+    Read = Callable[[str, Sequence[Any]], sqlite3.Cursor]
 
-_SIGN_BIT = 1 << 63
+
+# What only a fleet had was fetched by a worker whose visit is not known.
+_FETCHED_IN = f"""
+SELECT key, depth, url FROM pages WHERE latest = 1 AND max(visit, seen_visit) = ?1
+AND reason IS NOT '{Reason.RESTORED}'
+"""
+_SIGN_BIT = 1 << 63  # SQLite's integers are signed
 _WRAP = 1 << 64
 
 
@@ -190,10 +201,88 @@ class LastCapture:
     is_current: bool = True
 
 
+class StoredUrl(NamedTuple):
+    """A URL that has a row in ``pages``, with facts of its newest capture."""
+
+    id: int
+    key: bytes
+    url: str
+    depth: int
+    verdict: str
+    referer: str | None
+    reason: Stored | None = None
+
+    @property
+    def is_page(self) -> bool:
+        return self.verdict not in WITHOUT_PAGE
+
+
 def row_of(values: tuple[object, ...]) -> PageRow:
     row = PageRow(*values)  # type: ignore[arg-type]  # the schema gives the types
     row.fingerprint = to_unsigned(row.fingerprint)
     return row
+
+
+def columns_of(read: Read, page_id: int, columns: str) -> tuple[Any, ...] | None:
+    """Return columns of a capture, listed as in SQL, or None if there is no such capture."""
+    row = read(f"SELECT {columns} FROM pages WHERE id = ?", (page_id,)).fetchone()
+    return None if row is None else tuple(row)
+
+
+def url_of(read: Read, page_id: int | None) -> str | None:
+    """Return the URL of a capture, as requested, or None if there is no such capture."""
+    row = None if page_id is None else columns_of(read, page_id, "url")
+    return None if row is None else row[0]
+
+
+def newest_url(read: Read, key: bytes) -> str | None:
+    """Return the URL of the newest capture of a page, or None if it has none."""
+    row = read("SELECT url FROM pages WHERE key = ? AND latest = 1", (key,)).fetchone()
+    return None if row is None else row[0]
+
+
+def keys_after(read: Read, last: int) -> list[tuple[int, bytes]]:
+    """Return id and key of all newest captures after one, in their order."""
+    sql = "SELECT id, key FROM pages WHERE id > ? AND latest = 1 ORDER BY id"
+    return [(row[0], row[1]) for row in read(sql, (last,))]
+
+
+def newest_keys(read: Read) -> Iterator[bytes]:
+    """Yield the keys of all pages."""
+    yield from (key for (key,) in read("SELECT key FROM pages WHERE latest = 1", ()))
+
+
+def highest_id(read: Read) -> int:
+    """Return the id of the newest capture of all, 0 where there is none."""
+    return int(read("SELECT coalesce(max(id), 0) FROM pages", ()).fetchone()[0])
+
+
+def has_page(read: Read) -> bool:
+    """Return whether any URL ever gave a page. Complexity: O(failed URLs)."""
+    found = read("SELECT EXISTS (SELECT 1 FROM pages WHERE verdict <> ?)", (FAILED,))
+    return bool(found.fetchone()[0])
+
+
+def visited_after(
+    read: Read, last: int, columns: Sequence[str], *, visit: int, most: int
+) -> list[sqlite3.Row]:
+    """Return columns of captures of a visit after one, in their order."""
+    sql = f"SELECT {', '.join(columns)} FROM pages WHERE id > ? AND visit = ? ORDER BY id LIMIT ?"
+    return read(sql, (last, visit, most)).fetchall()
+
+
+def visited_until(read: Read, last: int, visit: int) -> Iterator[tuple[float, str]]:
+    """Yield the times and verdicts of captures of a visit up to one."""
+    sql = "SELECT fetched_at, verdict FROM pages WHERE id <= ? AND visit = ?"
+    return map(tuple, read(sql, (last, visit)))
+
+
+def fetched_in(
+    read: Read, visit: int, key: bytes | None = None
+) -> Iterator[tuple[bytes, int, str]]:
+    """Yield keys, depths and URLs of the pages that a visit fetched, of all or of one key."""
+    sql = _FETCHED_IN if key is None else f"{_FETCHED_IN} AND key = ?2"
+    yield from map(tuple, read(sql, (visit,) if key is None else (visit, key)))
 
 
 def to_signed(fingerprint: int | None) -> int | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.pages.export import ALL, PageSelection, text_of
 from crawler.pages.verdicts import AWAY_OUTCOME
 from crawler.storage.database import FILE_NAME, reading_mode
+from crawler.suggestions import UserError
 from neardup.files.durable import open_sqlite
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ INDEX_NAME = "search.db"
 """File name of the index in a crawl directory; it may be deleted at any time."""
 
 _BATCH = 500
-"""Commit after so many pages: what is indexed when the user has had enough is of use."""
+"""Commit after this many pages: what is indexed when the user has had enough is of use."""
 
 _MAX_STALE_SHARE = 0.25
-"""Make the index anew where so large a share of its entries is of captures that are gone."""
+"""Make the index again where this share of its entries or more is of captures that are gone."""
 
 _VERSION = 1
 _PATIENCE_SECS = 60.0
@@ -69,7 +70,7 @@ WHERE indexed MATCH ? AND {_KEPT} AND {{}} ORDER BY score, entries.page LIMIT ?
 """
 
 
-class SearchError(ValueError):
+class SearchError(UserError, ValueError):
     """The words cannot be searched, or the index not written; one line for the user."""
 
 
@@ -202,7 +203,7 @@ class PageSearch:
 
         Args:
             words: Words, or a query in the syntax of SQLite's FTS5.
-            most: Return at most so many.
+            most: Return at most this many.
             selection: The pages that are looked at.
 
         Raises:

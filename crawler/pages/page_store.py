@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from crawler.pages.page_row import COLUMNS, LastCapture, PageRow, row_of, to_unsigned
+from crawler.pages.page_row import (
+    COLUMNS,
+    LastCapture,
+    PageRow,
+    StoredUrl,
+    columns_of,
+    highest_id,
+    row_of,
+    to_unsigned,
+)
 from crawler.pages.verdicts import (
     FAILED,
     KEPT,
@@ -23,6 +33,7 @@ from crawler.storage.checksums import checksum_sql
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from crawler.pages.page_row import Read
     from crawler.pages.reasons import Stored
     from crawler.storage.database import Database
     from neardup.verdict import Part
@@ -67,10 +78,9 @@ _INDEXED = f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)})"
 # The condition of the index pages_payload has the same list.
 _ORIGINALS = f"verdict IN ({listed(ORIGINALS)})"
 
-
 _URLS_AFTER = """
-SELECT id, key, url, depth, verdict, (SELECT referer FROM known WHERE known.key = pages.key)
-FROM pages WHERE id > ? AND latest = 1 ORDER BY id LIMIT 500
+SELECT id, key, url, depth, verdict, (SELECT referer FROM known WHERE known.key = pages.key), reason
+FROM pages WHERE id > ? AND (latest = 1 OR reason = ?) ORDER BY id LIMIT ?
 """
 _MAX_DIGESTS = 200_000
 """Hold at most this many keys and digests in memory, some 90 bytes each, four of a page."""
@@ -82,21 +92,6 @@ UNION ALL SELECT visible_digest FROM pages WHERE text IS NOT NULL
 UNION ALL SELECT text_digest FROM pages WHERE text IS NOT NULL
 """
 """The keys by which captures are found, from the indexes that find them."""
-
-
-class StoredUrl(NamedTuple):
-    """A URL that has a row in ``pages``, with facts of its newest capture."""
-
-    id: int
-    key: bytes
-    url: str
-    depth: int
-    verdict: str
-    referer: str | None
-
-    @property
-    def is_page(self) -> bool:
-        return self.verdict not in WITHOUT_PAGE
 
 
 class PageStore:
@@ -115,8 +110,8 @@ class PageStore:
 
     def __init__(self, database: Database, *, is_sole: bool = False) -> None:
         self.database = database
-        self._next_id = (database.value("SELECT max(id) FROM pages") or 0) + 1
-        self._first_own_id = self._next_id
+        self._next_id = highest_id(database.read) + 1
+        self._first_own_id, self._opened_at = self._next_id, time.time()
         self._noted_visit = self.last_visit
         checksum = checksum_sql(database.read, "pages", "?{1}")
         self.insert_sql = f"INSERT INTO pages VALUES ({', '.join('?' * len(COLUMNS))}, {checksum})"
@@ -160,15 +155,6 @@ class PageStore:
             " WHERE key = ? AND latest = 1",
             (key,),
         )
-
-    def rename(self, key: bytes, new_key: bytes, canonical_url: str) -> None:
-        """Give all captures under a key another one, with the canonical URL that it is made of."""
-        self.database.write(
-            "UPDATE pages SET key = ?, canonical_url = ? WHERE key = ?",
-            (new_key, canonical_url, key),
-        )
-        self._note_change(key)
-        self._note_change(new_key)
 
     def keep_near_text(self, page_id: int, stored: StoredText | None) -> None:
         if stored is not None:
@@ -250,9 +236,10 @@ class PageStore:
         """
         if self.is_held(row):
             return True
-        if row.text_digest is None:
+        digest = row.text_digest
+        if digest is None:
             return False
-        return self.near_text(row.id) is not None or self.find_said(row.text_digest) is not None
+        return self.near_text(row.id) is not None or self.find_by_digest(digest) is not None
 
     def touch(self, row: PageRow, visit: int, now: float) -> None:
         """Record that a page was found unchanged."""
@@ -352,9 +339,13 @@ class PageStore:
     def urls(self) -> Iterator[StoredUrl]:
         """Yield all URLs in the order of discovery, each with its newest capture, beside writes."""
         last = 0
-        while rows := self.database.read(_URLS_AFTER, (last,)).fetchall():
-            yield from (StoredUrl(*row) for row in rows)
-            last = rows[-1][0]
+        while urls := self.urls_after(last, 500):
+            yield from urls
+            last = urls[-1].id
+
+    def urls_after(self, last: int, most: int, reason: Stored | None = None) -> list[StoredUrl]:
+        """Return the next newest captures after one, and earlier ones with this very reason."""
+        return [StoredUrl(*row) for row in self.database.read(_URLS_AFTER, (last, reason, most))]
 
     def forget(self, page_id: int) -> None:
         """Delete a duplicate's capture that a kept one replaces."""
@@ -362,7 +353,7 @@ class PageStore:
         self.database.write("DELETE FROM pages WHERE id = ? AND text IS NULL", (page_id,))
         self.note_changes()
 
-    def find_said(self, digest: bytes) -> PageRow | None:
+    def find_by_digest(self, digest: bytes) -> PageRow | None:
         """Return a capture with the text of a digest, be it the newest of its page or not."""
         return self._found(
             "text_digest = ? AND text IS NOT NULL ORDER BY latest DESC LIMIT 1", digest
@@ -371,6 +362,10 @@ class PageStore:
     def is_of_earlier_process(self, row: PageRow) -> bool:
         """Return whether a capture was there when this process opened the store."""
         return row.id < self._first_own_id
+
+    def is_seen_before(self, row: PageRow | None, visit: int) -> bool:
+        """Return whether an earlier process stored a page, or saw it again, in this visit."""
+        return row is not None and row.seen_visit == visit and row.seen_at < self._opened_at
 
     def find_visible(self, digest: bytes) -> PageRow | None:
         """Return the first kept capture with exactly this visible text."""
@@ -410,20 +405,15 @@ class PageStore:
         """Return the text, zstd, of a capture that is its page's newest; None for any other."""
         return self.database.value("SELECT text FROM pages WHERE id = ? AND latest = 1", (page_id,))
 
-    def url(self, page_id: int | None) -> str | None:
-        sql = "SELECT url FROM pages WHERE id = ?"
-        return None if page_id is None else self.database.value(sql, (page_id,))
-
     def name(self, page_id: int) -> str:
         """Return what a page is called, packed, with volatile words of its host the same."""
-        row = self.database.read("SELECT url, name FROM pages WHERE id = ?", (page_id,)).fetchone()
+        row = columns_of(self.database.read, page_id, "url, name")
         return "" if row is None else self.volatile.stable(*row)
 
     def fingerprints(self, skip: int = 0) -> Iterator[tuple[int, int]]:
         """Yield (fingerprint, id) of every capture with a fingerprint and a kept text, by id."""
-        sql = f"SELECT fingerprint, id FROM pages WHERE {_INDEXED} ORDER BY id LIMIT -1 OFFSET ?"
-        for fingerprint, page_id in self.database.read(sql, (skip,)):
-            yield to_unsigned(fingerprint) or 0, int(page_id)
+        for fingerprint, page_id in indexed(self.database.read, skip):
+            yield to_unsigned(fingerprint) or 0, page_id
 
     def count_fingerprints(self) -> int:
         sql = f"SELECT count(*) FROM pages WHERE {_INDEXED}"
@@ -441,3 +431,9 @@ class PageStore:
     def _row(self, condition: str, value: object) -> PageRow | None:
         values = self.database.read(f"{_SELECT} WHERE {condition}", (value,)).fetchone()
         return None if values is None else row_of(values)
+
+
+def indexed(read: Read, skip: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield signed fingerprints and ids of all captures that the fingerprint index has, by id."""
+    sql = f"SELECT fingerprint, id FROM pages WHERE {_INDEXED} ORDER BY id LIMIT -1 OFFSET ?"
+    yield from map(tuple, read(sql, (skip,)))

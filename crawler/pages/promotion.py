@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages import live_parameters
 from crawler.pages.stored_texts import document_of, unpack_judged
-from crawler.pages.verdicts import INEXACT, SAME_TEMPLATE, TEXT_DUPLICATE, listed
+from crawler.pages.verdicts import EXACT_DUPLICATE, INEXACT, SAME_TEMPLATE, TEXT_DUPLICATE, listed
 from crawler.pages.wall_clusters import host_of
 from neardup import Verdict
 from neardup.boilerplate import RestComparison
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from crawler.pages.boilerplate import CountedBoilerplate
-    from crawler.pages.capture import Archivist
     from crawler.pages.page_context import Captured
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
@@ -39,11 +38,20 @@ class Promoted(NamedTuple):
     document: Document
 
 
-class TextGroup(NamedTuple):
-    """Duplicates of one capture with the same text; ``first`` has its text beside it if any has."""
-
-    digest: bytes | None
-    first: int
+# One duplicate for each text of known digest: one that has it beside it, if any has.
+_DUPLICATES = """
+SELECT coalesce(min(near_texts.page), min(pages.id))
+FROM pages LEFT JOIN near_texts ON near_texts.page = pages.id
+WHERE duplicate_of = ? AND latest = 1 AND text_digest IS NOT NULL
+GROUP BY text_digest ORDER BY text_digest IS NOT ?, min(pages.id)
+"""
+# As PageRow.take_verdict does; there may be one on each page of a host.
+_TAKE_ALL = f"""
+UPDATE pages SET duplicate_of = ?, resembles = ?, distance = ?, similarity = ?, part_of = ?,
+    containment = ?, parameters = ?,
+    verdict = iif(verdict = '{EXACT_DUPLICATE}' AND ?8 = '{TEXT_DUPLICATE}', verdict, ?8)
+WHERE duplicate_of = ? AND latest = 1 AND text_digest = ?
+"""
 
 
 @dataclass(slots=True)
@@ -87,7 +95,7 @@ class Promotion:
         self.store.store_verdict(row)
         return row
 
-    def settle(self, keep_versions: int) -> Iterator[Promoted]:
+    def promote_superseded(self, keep_versions: int) -> Iterator[Promoted]:
         """Judge all texts that superseded captures hold for duplicates; yield promoted pages.
 
         Args:
@@ -100,7 +108,7 @@ class Promotion:
         for (page_id,) in superseded.fetchall():
             old = self.store.get(page_id)
             if old is not None and not old.latest:
-                for replaced, promoted in self._settle(old):
+                for replaced, promoted in self._judge_duplicates(old):
                     moved.append((replaced, promoted.row.id))
                     yield promoted
                 if keep_versions:
@@ -109,47 +117,53 @@ class Promotion:
         if moved:
             self._note_moved(moved)
 
-    def _settle(self, old: PageRow) -> Iterator[tuple[int, Promoted]]:
+    def _judge_duplicates(self, old: PageRow) -> Iterator[tuple[int, Promoted]]:
         """Judge each text of the duplicates of one capture, its own one first."""
-        groups = self._texts_of_duplicates(old.id)
-        groups.sort(key=lambda group: (group.digest != old.text_digest, group.first))
-        for group in groups:
-            first = self.store.get(group.first)
-            source = None if first is None else self._source(first)
-            if first is not None and source is not None and group.digest is not None:
-                number, verdict, document = self._judge(first, source)
-                original = verdict.duplicate_of
-                if original is None:
-                    yield first.id, self._promote(first, number, verdict, source, document)
-                    verdict = Verdict(TEXT_DUPLICATE, distance=0, similarity=1.0)
-                self.move_duplicates(old.id, original or number, group.digest, verdict)
+        found = self.store.database.read(_DUPLICATES, (old.id, old.text_digest)).fetchall()
+        for row in filter(None, (self.store.get(page_id) for (page_id,) in found)):
+            if (source := self._source(row)) is not None:
+                number, verdict, document = self._judge(row, source)
+                if verdict.duplicate_of is None:
+                    yield row.id, self._promote(row, number, verdict, source, document)
+                    verdict = Verdict(TEXT_DUPLICATE, number, distance=0, similarity=1.0)
+                self._take_all(old, row.text_digest, verdict)
         if old.text is not None:
-            yield from self._settle_unknown(old)
+            yield from self._promote_unread(old)
 
-    def _settle_unknown(self, old: PageRow) -> Iterator[tuple[int, Promoted]]:
-        """Promote one duplicate without a stored text of its own, with the text of its original.
+    def _take_all(self, old: PageRow, digest: bytes | None, verdict: Verdict) -> None:
+        """Give all duplicates of a capture with one text its verdict, in one statement."""
+        named = (verdict.duplicate_of, verdict.resembles, verdict.distance, verdict.similarity)
+        held = (verdict.part_of, verdict.containment, self.parameters, verdict.kind)
+        self.store.database.write(_TAKE_ALL, (*named, *held, old.id, digest))
+        self.store.note_changes()
+
+    def _promote_unread(self, old: PageRow) -> Iterator[tuple[int, Promoted]]:
+        """Promote the first duplicate without a stored text, with the text of its original.
 
         If a kept page repeats that text, it becomes the original of all such duplicates, and each
         is read at its next visit.
         """
-        groups = self._texts_of_duplicates(old.id)
-        first = self.store.get(min(group.first for group in groups)) if groups else None
+        database, unread = self.store.database, "duplicate_of = ? AND latest = 1"
+        number = database.value(f"SELECT min(id) FROM pages WHERE {unread}", (old.id,))
+        first = self.store.get(number or 0)
         if first is None:
             return
         number, verdict, document = self._judge(first, old)
         if verdict.duplicate_of is None:
             first.payload_digest = None
             yield first.id, self._promote(first, number, verdict, old, document)
-            self.move_unknown(old.id, number, read_again=False)
-        else:
-            self.move_unknown(old.id, verdict.duplicate_of, read_again=True)
+        original = verdict.duplicate_of
+        forgotten = "" if original is None else ", payload_digest = NULL, text_digest = NULL"
+        sql = f"UPDATE pages SET duplicate_of = ?{forgotten} WHERE {unread}"
+        database.write(sql, (original or number, old.id))
+        self.store.note_changes()
 
     def _source(self, row: PageRow) -> PageRow | None:
         """Return a capture with the text of a duplicate: its own or one with the same text."""
         near = self.store.near_text(row.id)
         if near is not None:
             return replace(row).hold(near)
-        return None if row.text_digest is None else self.store.find_said(row.text_digest)
+        return None if row.text_digest is None else self.store.find_by_digest(row.text_digest)
 
     def _judge(self, row: PageRow, source: PageRow) -> tuple[int, Verdict, Document]:
         """Judge a duplicate, which keeps its name, with the text of a capture."""
@@ -179,54 +193,12 @@ class Promotion:
         )
         return noted.rowcount > 0
 
-    def _texts_of_duplicates(self, page_id: int) -> list[TextGroup]:
-        """Group the newest captures that are duplicates of a capture by their texts."""
-        rows = self.store.database.read(
-            "SELECT text_digest, coalesce(min(near_texts.page), min(pages.id)) FROM pages"
-            " LEFT JOIN near_texts ON near_texts.page = pages.id"
-            " WHERE duplicate_of = ? AND latest = 1 GROUP BY text_digest",
-            (page_id,),
-        )
-        return [TextGroup(*row) for row in rows]
-
-    def move_duplicates(self, old_id: int, new_id: int, digest: bytes, verdict: Verdict) -> None:
-        """Set another original for all duplicates of a capture that have a given text."""
-        self.store.database.write(
-            "UPDATE pages SET duplicate_of = ?1, verdict = CASE WHEN verdict = 'exact_duplicate'"
-            " AND ?2 = 'text_duplicate' THEN verdict ELSE ?2 END, distance = ?3, similarity = ?4,"
-            " containment = ?5, parameters = ?6"
-            " WHERE duplicate_of = ?7 AND latest = 1 AND text_digest = ?8",
-            (
-                new_id,
-                verdict.kind,
-                verdict.distance,
-                verdict.similarity,
-                verdict.containment,
-                self.parameters,
-                old_id,
-                digest,
-            ),
-        )
-        self.store.note_changes()
-
-    def move_unknown(self, old_id: int, new_id: int, *, read_again: bool) -> None:
-        """Set another original for all remaining duplicates of a capture.
-
-        With ``read_again`` their digests are cleared, so that each is read at its next visit.
-        """
-        forget = ", payload_digest = NULL, text_digest = NULL" if read_again else ""
-        self.store.database.write(
-            f"UPDATE pages SET duplicate_of = ?{forget} WHERE duplicate_of = ? AND latest = 1",
-            (new_id, old_id),
-        )
-        self.store.note_changes()
-
     def _note_moved(self, moved: Sequence[tuple[int, int]]) -> None:
         """Update the ids of captures in the groups of the learned URL rules: (old, new).
 
         Complexity: O(groups), once for all of them.
         """
-        self.store.database.settle("url_groups")
+        self.store.database.flush("url_groups")
         self.store.database.write(
             "UPDATE url_groups SET page = moved.new"
             " FROM (SELECT value ->> 0 AS old, value ->> 1 AS new FROM json_each(?)) AS moved"
@@ -261,13 +233,21 @@ class SiblingPromotion:
     hosts whose boilerplate has grown since. So a page costs at most two comparisons in a run.
 
     Args:
-        archivist: Captures the pages and counts their blocks.
+        promotion: Judges them, by the parameters of its deduplicator.
+        boilerplate: Counts of blocks of text by host; None in a fleet.
+        captured_of: Returns a stored row as a capture, as ``PageProcessor.captured_of`` does.
     """
 
-    def __init__(self, archivist: Archivist) -> None:
-        self._archivist = archivist
-        self._store = archivist.store
-        self._promotion = archivist.promotion
+    def __init__(
+        self,
+        promotion: Promotion,
+        boilerplate: CountedBoilerplate | None,
+        captured_of: Callable[..., Captured],
+    ) -> None:
+        self._promotion = promotion
+        self._store = promotion.store
+        self.boilerplate = boilerplate
+        self._captured_of = captured_of
         self._waiting: dict[int, None] = {}
         self._judged: set[int] = set()
         self._min_similarities: dict[int, float] = {}
@@ -276,8 +256,8 @@ class SiblingPromotion:
 
     @property
     def _boilerplate(self) -> CountedBoilerplate | None:
-        is_on = self._archivist.deduplicator.parameters.ignore_boilerplate
-        return self._archivist.boilerplate if is_on else None
+        is_on = self._promotion.deduplicator.parameters.ignore_boilerplate
+        return self.boilerplate if is_on else None
 
     def note(self, captured: Captured) -> None:
         """Have the near-duplicates of an original judged again if a page is kept beside it."""
@@ -352,18 +332,19 @@ class SiblingPromotion:
                     yield None
                     continue
                 if comparison is None:
-                    parameters = self._archivist.deduplicator.parameters
+                    parameters = self._promotion.deduplicator.parameters
                     blocks = boilerplate.blocks(host_of(kept.url))
                     comparison = RestComparison(unpack_judged(kept.text), blocks, parameters)
                 yield self._judge(last, kept, comparison, boilerplate)
 
     def _min_similarity(self, row: PageRow) -> float:
         """Return the similarity by which a page was dropped; later pages may ask for another."""
-        number, tuned = row.parameters, self._archivist.tuned
+        number, promotion = row.parameters, self._promotion
         if number is not None and number not in self._min_similarities:
             history = live_parameters.history(self._store.database.read)
             self._min_similarities = {one.id: one.parameters.min_similarity for one in history}
-        return self._min_similarities.get(number or tuned.id, tuned.parameters.min_similarity)
+        present = promotion.deduplicator.parameters.min_similarity
+        return self._min_similarities.get(number or promotion.parameters, present)
 
     def _judge(
         self,
@@ -384,4 +365,4 @@ class SiblingPromotion:
             return None
         promoted = confirmed.row
         boilerplate.note_promoted(promoted, text, kept.url)
-        return self._archivist.captured_of(promoted, promoted.verdict, (), None, nofollow=False)
+        return self._captured_of(promoted, promoted.verdict, (), None, nofollow=False)

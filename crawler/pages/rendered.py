@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from crawler.pages.reasons import Reason, Stored
 from neardup.whole import split_whole
@@ -12,8 +12,6 @@ from neardup.whole import split_whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from crawler.pages.page_context import Fetched
-    from crawler.pages.page_row import PageRow
     from crawler.reading.reading import Link, Reading
 
 SHOWS_NOTHING = "its scripts show nothing either"
@@ -23,7 +21,7 @@ MIN_SHARE = 0.8
 
 MIN_MORE_WORDS = 20
 MIN_MORE_SHARE = 0.1
-"""A browser shows more if it has so many words that did not come, and this share of those that
+"""A browser shows more if this many words of it did not come, and this share of those that
 came."""
 
 
@@ -52,35 +50,6 @@ class Rendered:
     is_patient: bool = False
     is_copy: bool = False
     works_on_disk: bool = False
-
-
-class PageRenderer(Protocol):
-    """Shows answers in a browser."""
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether so many pages wait for the browser that none is to be fetched."""
-
-    def doubts(self, fetched: Fetched) -> bool:
-        """Return whether an answer whose bytes are known may show something else in a browser."""
-
-    def may_differ(self, fetched: Fetched, rendered: Rendered | None, *, is_near: bool) -> bool:
-        """Return whether a page that is to be dropped is to be looked at once more before.
-
-        Args:
-            fetched: The answer.
-            rendered: What a browser showed of it; None where none did, or it was no more.
-            is_near: Whether it says nearly what another page says, not the same.
-        """
-
-    async def look_again(self, fetched: Fetched, reading: Reading) -> Rendered:
-        """Show a page that is to be dropped, with patience."""
-
-    def must_see(self, row: PageRow) -> bool:
-        """Return whether a page is to be sent whole, since a browser may show more of it now."""
-
-    async def render(self, fetched: Fetched, reading: Reading) -> Rendered | None:
-        """Show an answer; return None where that is not to be done, or gave nothing more."""
 
 
 def not_shown(apart: Reading, why: str) -> Rendered:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import zstandard
 
-from crawler.pages.page_row import to_unsigned
-from crawler.pages.verdicts import KEPT, listed
+from crawler.pages.page_row import columns_of, to_unsigned
+from crawler.pages.verdicts import INEXACT, KEPT, listed
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.content.content_xml import FROM_LINES, PackedContent, StoredText, decompress
 from crawler.reading.reading import Extract, extract_of
@@ -20,7 +20,7 @@ from neardup.whole import part_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
@@ -46,6 +46,15 @@ SELECT * FROM (SELECT near_texts.page, 1 FROM pages JOIN near_texts ON near_text
     AND pages.latest = 1 LIMIT 1)
 LIMIT 1
 """
+_OWN_TEXTS = f"""
+SELECT pages.id, pages.url, coalesce(pages.text, near_texts.text), kept.url
+FROM pages LEFT JOIN near_texts ON near_texts.page = pages.id
+LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
+  AND pages.verdict IN ({listed(INEXACT)})
+WHERE pages.id > ? AND pages.latest = 1 AND (pages.verdict IN ({{}}) OR kept.id IS NOT NULL)
+  AND coalesce(pages.text, near_texts.text) IS NOT NULL
+ORDER BY pages.id
+"""
 SIGNED = (
     f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)}) AND latest = 1 AND text IS NOT NULL"
 )
@@ -70,7 +79,7 @@ class StoredDocuments:
         self._signed = signed
 
     def name(self, id: int) -> str:  # noqa: A002  # neardup's name for it
-        row = self._read("SELECT url, name FROM pages WHERE id = ?", (id,)).fetchone()
+        row = columns_of(self._read, id, "url, name")
         return "" if row is None else self._names.stable(*row)
 
     def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
@@ -119,8 +128,33 @@ class PageDocuments(StoredDocuments):
 
     def signed_ids(self) -> Ids:
         """Return the ids of all captures that are found by their texts: int64, (captures,)."""
-        rows = self._store.database.read(f"SELECT id FROM pages WHERE {SIGNED}")
-        return np.fromiter((page_id for (page_id,) in rows), np.int64)
+        return signed_ids(self._store.database.read)
+
+
+def signed_ids(read: Execute) -> Ids:
+    """Return the ids of all captures that are found by their texts: int64, (captures,)."""
+    rows = read(f"SELECT id FROM pages WHERE {SIGNED}", ())
+    return np.fromiter((page_id for (page_id,) in rows), np.int64)
+
+
+class JudgedDocuments(PageDocuments):
+    """The kept pages that were judged so far.
+
+    Attributes:
+        until: The ``pages.id`` before which all are judged.
+    """
+
+    until = 0
+
+    def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        return self._judged(super().find_digest(digest, exclude))
+
+    def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
+        found = self._judged(super().find_payload(digest, exclude))
+        return None if found is None or self._store.text(found) is None else found
+
+    def _judged(self, page_id: int | None) -> int | None:
+        return page_id if page_id is not None and page_id < self.until else None
 
 
 def document_of(row: PageRow, name: str | None) -> Document:
@@ -174,6 +208,24 @@ def unpack_judged(packed: bytes) -> str:
     return decompress(packed).decode()
 
 
+def own_texts(
+    read: Execute, last: int, verdicts: Collection[str]
+) -> Iterator[tuple[int, str, bytes, str | None]]:
+    """Yield id, URL and text of pages after one that have words of their own.
+
+    Those are pages with one of some verdicts, and near-duplicates and parts, each with the URL of
+    its original.
+    """
+    yield from read(_OWN_TEXTS.format(listed(verdicts)), (last,))
+
+
+def text_from(read: Execute, first: int) -> tuple[int, str, bytes] | None:
+    """Return id, URL and text of the kept page with an id or the next one, None behind the last."""
+    sql = "SELECT id, url, text FROM pages WHERE id >= ? AND latest = 1 AND text IS NOT NULL"
+    row = read(f"{sql} ORDER BY id LIMIT 1", (first,)).fetchone()
+    return None if row is None else tuple(row)
+
+
 class TextSource(NamedTuple):
     """The place of a text: the row of a page, or ``near_texts``."""
 
@@ -197,8 +249,7 @@ class HeldTexts:
         return None if row is None else TextSource(*row)
 
     def _find_of(self, page_id: int) -> TextSource | None:
-        sql = "SELECT text_digest, words FROM pages WHERE id = ?"
-        row = self._read(sql, (page_id,)).fetchone()
+        row = columns_of(self._read, page_id, "text_digest, words")
         return None if row is None else self.find(page_id, *row)
 
     def of_page(self, page_id: int) -> StoredText | None:
@@ -232,9 +283,7 @@ class HeldTexts:
 
     def _found_as(self, source: TextSource) -> tuple[str | None, str | None]:
         """Return the type of the page of a text, and what found its content."""
-        sql = "SELECT page_type, content_source FROM pages WHERE id = ?"
-        page_type, finder = self._read(sql, (source.page,)).fetchone()
-        return page_type, finder
+        return columns_of(self._read, source.page, "page_type, content_source") or (None, None)
 
     def packed(self, source: TextSource) -> bytes:
         """Return a text as it is stored, zstd."""

@@ -83,16 +83,6 @@ READ = frozenset({NEW, UNCHANGED, CHANGED})
 AWAY = frozenset({MOVED, GONE, FORBIDDEN, FAILED})
 """Outcomes of URLs that gave no page."""
 
-RESEMBLE_NOTHING = f"""
-UPDATE pages SET verdict = iif(verdict = '{SAME_TEMPLATE}', '{NEW}', verdict), resembles = NULL,
-  distance = iif(verdict = '{SAME_TEMPLATE}', NULL, distance),
-  similarity = iif(verdict = '{SAME_TEMPLATE}', NULL, similarity)
-"""
-"""The statement by which kept pages resemble none any more; a condition is to follow."""
-
-PART_OF_NOTHING = "UPDATE pages SET part_of = NULL, containment = NULL"
-"""The statement by which kept pages are parts of none any more; a condition is to follow."""
-
 _PLACES = {verdict: place for place, verdict in enumerate(VERDICTS)}
 
 

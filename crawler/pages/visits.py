@@ -7,15 +7,14 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.url_history import LATER, SETTLED
-from crawler.pages.verdicts import FAILED as FAILURE
 from crawler.storage import meta_names
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterator, Mapping
 
     from crawler.frontier.seen import SeenSet
-    from crawler.pages.page_store import PageStore, StoredUrl
+    from crawler.pages.page_row import StoredUrl
+    from crawler.pages.page_store import PageStore
     from crawler.pages.url_history import KnownUrls
     from crawler.storage.database import Database
 
@@ -284,9 +283,3 @@ class Visits:
     def end_queueing(self) -> None:
         """Note that every known page was queued, or is not to be."""
         self._database.set_meta(meta_names.QUEUEING, "0")
-
-
-def has_page(read: Callable[..., sqlite3.Cursor]) -> bool:
-    """Return whether any URL ever gave a page. Complexity: O(failed URLs)."""
-    found = read("SELECT EXISTS (SELECT 1 FROM pages WHERE verdict <> ?)", (FAILURE,))
-    return bool(found.fetchone()[0])

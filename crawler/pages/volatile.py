@@ -35,11 +35,11 @@ MIN_URLS = 2
 """A slot is volatile when its words changed at this many URLs."""
 
 MAX_TEXT_SLOTS = 256
-"""Set nothing aside in texts of a host where more slots were met: no template has so many."""
+"""Set nothing aside in texts of a host where more slots were met: no template has as many."""
 
 _OF_TEXTS = "text:"
 _MAX_HOSTS = 64
-_KEY_BYTES = 4
+_KEY_BYTES = 4  # of a URL's key: enough to tell MIN_URLS of one slot apart
 _SELECT = "SELECT slot, keys, changed_visit, visit, is_fixed FROM name_slots WHERE host = ?"
 _PUT = "INSERT OR REPLACE INTO name_slots VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -126,7 +126,7 @@ class VolatileSlots:
         for slot, is_moved in moved.items():
             new = _moved if is_moved else _stayed
             self._put(number, f"{_OF_TEXTS}{slot}", new)
-        self._settle(self._host(number))
+        self._find_volatile(self._host(number))
         return all(moved.values())
 
     def note(
@@ -174,15 +174,15 @@ class VolatileSlots:
             host.slots[slot] = after
             self._write(_PUT, (number, slot, *after))
             if after.visit:
-                self._settle(host)
+                self._find_volatile(host)
 
     def _read_host(self, number: int) -> _Host:
         rows = self._read(_SELECT, (number,)).fetchall()
         host = _Host({slot: SlotState(*state) for slot, *state in rows})
-        self._settle(host)
+        self._find_volatile(host)
         return host
 
-    def _settle(self, host: _Host) -> None:
+    def _find_volatile(self, host: _Host) -> None:
         """Find the volatile slots of a host."""
         texts = {
             int(slot.removeprefix(_OF_TEXTS)): state

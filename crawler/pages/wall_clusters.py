@@ -6,6 +6,7 @@ the decision needs (``crawler.pages.walls``), so that a page costs a bounded num
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from functools import lru_cache
@@ -15,12 +16,13 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import xxhash
 
 from crawler.frontier.order import host_number
-from crawler.pages.verdicts import WALLS, listed
+from crawler.pages.verdicts import NEW, SAME_TEMPLATE, WALLS, listed
 from crawler.reading.content_types import WallKind
 from crawler.reading.wall_signs import returned_to
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    import sqlite3
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawler.pages.reasons import Stored
     from crawler.reading.reading import Link, WallSigns
@@ -63,6 +65,31 @@ _NOTE_BEHIND = """
 UPDATE known SET outcome = 'failed', since = visit, reason = ?, distance = NULL, similarity = NULL,
   is_near = 0 WHERE key = ?
 """
+_MEMBERS = f"""
+SELECT id FROM wall_pages JOIN pages ON pages.id = page
+WHERE cluster = ? AND page > ? AND depth >= ? AND latest = 1
+  AND pages.verdict NOT IN ({listed(WALLS)})
+"""
+_IS_OF_SEED = """
+SELECT 1 FROM wall_pages JOIN pages ON pages.id = page
+WHERE cluster = ? AND latest = 1 AND depth = 0 LIMIT 1
+"""
+_WALL_AT = f"""
+SELECT cluster FROM wall_pages JOIN pages ON pages.id = wall_pages.page
+WHERE url = ? AND verdict IN ({listed(WALLS)}) ORDER BY latest DESC, id DESC
+"""
+_AMONG = "IN (SELECT value FROM json_each(?))"
+_DUPLICATES = f"SELECT id FROM pages WHERE latest = 1 AND duplicate_of {_AMONG}"
+_NAME_NOWHERE = (
+    f"""
+UPDATE pages SET verdict = iif(verdict = '{SAME_TEMPLATE}', '{NEW}', verdict), resembles = NULL,
+  distance = iif(verdict = '{SAME_TEMPLATE}', NULL, distance),
+  similarity = iif(verdict = '{SAME_TEMPLATE}', NULL, similarity)
+WHERE latest = 1 AND resembles {_AMONG}""",
+    f"UPDATE pages SET part_of = NULL, containment = NULL WHERE latest = 1 AND part_of {_AMONG}",
+    "UPDATE url_groups SET words = NULL, kept = NULL, similarity = NULL, page = NULL, links = NULL"
+    f" WHERE page {_AMONG}",
+)
 _OLD_WALLS = f"""
 SELECT id FROM pages WHERE key = ? AND id < ? AND latest = 0 AND verdict IN ({listed(WALLS)})
 """
@@ -213,13 +240,17 @@ class WallClusters:
         return self._database.value("SELECT replaced FROM wall_pages WHERE page = ?", (page_id,))
 
     def has_seed(self, cluster: int) -> bool:
-        """Return whether a seed was found to have the text of a cluster."""
-        return bool(
-            self._database.value("SELECT has_seed FROM wall_clusters WHERE id = ?", (cluster,))
-        )
+        """Return whether a seed has, or had, the text of a cluster, and remember that it has.
 
-    def note_seed(self, cluster: int) -> None:
+        Complexity: O(pages of the cluster) until one has.
+        """
+        sql = "SELECT has_seed FROM wall_clusters WHERE id = ?"
+        if self._database.value(sql, (cluster,)):
+            return True
+        if self._database.value(_IS_OF_SEED, (cluster,)) is None:
+            return False
         self._database.write("UPDATE wall_clusters SET has_seed = 1 WHERE id = ?", (cluster,))
+        return True
 
     def ungiven(self) -> list[tuple[int, str, Stored]]:
         """Return number, verdict and reason of clusters whose pages do not all have the verdict."""
@@ -252,6 +283,28 @@ class WallClusters:
     def cluster_of(self, page_id: int) -> int | None:
         """Return the number of the cluster of a capture, or None."""
         return self._database.value("SELECT cluster FROM wall_pages WHERE page = ?", (page_id,))
+
+    def members(
+        self, cluster: int, after: int, most: int, *, min_depth: int, copies_only: bool
+    ) -> list[int]:
+        """Return the next newest captures of a cluster without the verdict, in their order."""
+        copies = " AND duplicate_of IS NOT NULL" if copies_only else ""
+        sql = f"{_MEMBERS}{copies} ORDER BY page LIMIT ?"
+        return [page for (page,) in self._database.read(sql, (cluster, after, min_depth, most))]
+
+    def duplicates_of(self, pages: Sequence[int]) -> set[int]:
+        """Return the newest captures that repeat one of some pages."""
+        return {page for (page,) in self._database.read(_DUPLICATES, (json.dumps(pages),))}
+
+    def name_nowhere(self, pages: Sequence[int]) -> None:
+        """Let no page resemble one of some pages or be a part of it, and no group be one."""
+        for sql in _NAME_NOWHERE:
+            self._database.write(sql, (json.dumps(pages),))
+
+    def restore(self, page: int, wall: int) -> None:
+        """Make a capture its page's newest again, in place of a wall."""
+        sql = "UPDATE pages SET latest = (id = ?1) WHERE id IN (?1, ?2)"
+        self._database.write(sql, (page, wall))
 
     def make_due(self, cluster: int) -> None:
         """Let all pages of a cluster be due at the next visit."""
@@ -309,6 +362,12 @@ class WallClusters:
     def put_probe(self, probe: HostProbe) -> None:
         sql = "INSERT OR REPLACE INTO wall_probes VALUES (?, ?, ?)"
         self._database.write(sql, (host_of(probe.url), *probe))
+
+
+def wall_at(read: Callable[..., sqlite3.Cursor], url: str) -> int | None:
+    """Return the number of the wall that answered at a URL, or None."""
+    row = read(_WALL_AT, (url,)).fetchone()
+    return None if row is None else int(row[0])
 
 
 @lru_cache(64)

@@ -153,8 +153,8 @@ class Database:
         except sqlite3.Error as error:
             self._give_up(error)
 
-    def settle(self, table: str) -> None:
-        """Have rows of a table that are held in memory written, and read anew afterwards.
+    def flush(self, table: str) -> None:
+        """Have rows of a table that are held in memory written, and read again afterwards.
 
         Call it before a statement that reads or changes the rows of another part.
         """
@@ -235,7 +235,7 @@ class Database:
         self._work += pages
 
     def is_due(self, *, is_half_done: bool = False) -> bool:
-        """Return whether the last commit is so long ago that it is time for another one.
+        """Return whether the last commit is long enough ago for it to be time for another one.
 
         Args:
             is_half_done: A page is stored without its links, or it is not acknowledged: the

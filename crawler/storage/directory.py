@@ -7,8 +7,6 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME, refuse_linked_state
 from crawler.storage.errors import JobError, JobInUseError, JobVersionError
@@ -16,6 +14,8 @@ from crawler.storage.errors import JobError, JobInUseError, JobVersionError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from filelock import FileLock
 
     from crawler.storage.database import Database
 
@@ -79,6 +79,8 @@ def take_lock(
         JobInUseError: Another process has it.
         JobError: It cannot be written.
     """
+    from filelock import FileLock, Timeout  # noqa: PLC0415  # only who writes needs it
+
     refuse_linked_state(folder)
     linked = [place for place in map(folder.joinpath, _FOLDERS) if place.is_symlink()]
     if linked:

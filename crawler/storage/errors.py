@@ -5,19 +5,26 @@
     JobError
     ├── JobInUseError
     ├── JobVersionError
+    ├── DamagedTextError
     └── CrawlStorageError
 """
 
 from __future__ import annotations
 
 import errno
+from typing import TYPE_CHECKING
+
+from crawler.suggestions import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _OF_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 _OF_DISK_IN_SQLITE = frozenset({10, 13})
 """SQLITE_IOERR and SQLITE_FULL; to import ``sqlite3`` takes longer than most errors should."""
 
 
-class JobError(Exception):
+class JobError(UserError):
     """The crawl directory cannot be used; the message says why and what to do."""
 
 
@@ -45,3 +52,20 @@ def is_of_disk(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+class DamagedTextError(JobError):
+    """A stored text cannot be read, so that no page can be judged by it.
+
+    Args:
+        page: ``pages.id`` of the page that has it.
+        what: Words for it, with the URL of the page.
+    """
+
+    def __init__(self, page: int, what: str) -> None:
+        super().__init__(what)
+        self.page = page
+
+    def of(self, folder: Path) -> JobError:
+        """Return the error that names the crawl directory with the text."""
+        return JobError(f"{folder}: {self}; crawl-once verify {folder} says more")

@@ -110,15 +110,6 @@ REGROUPING: Final = "regrouping"
 REFUTED: Final = "refuted_rules"
 """JSON list: the evidence for and against rules that do not hold."""
 
-UNTRUSTED: Final = "untrusted_canonicals"
-"""JSON object: the evidence that the rel=canonical of hosts is not true, by host."""
-
-LINK_COUNTS: Final = "link_counts"
-"""JSON object: URLs found, answers and new pages by the kind of the link that led to them."""
-
-RENDER_KINDS: Final = "render_kinds"
-"""JSON object: pages, tries and gains by the kind of URL whose pages may show more in a browser."""
-
 BROWSER: Final = "browser"
 """The path of the browser of the last run that could show pages in one, or what is said of it."""
 

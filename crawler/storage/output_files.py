@@ -1,14 +1,24 @@
-"""Keep what users have written by our commands away from the files that a crawl lives on."""
+"""Refuse output that cannot be written, or that would replace a file that a crawl lives on."""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from crawler.storage.database import FILE_NAME
+from w3lib.url import file_uri_to_path
+
+from crawler.storage import meta_names
+from crawler.storage.database import FILE_NAME, meta_of, open_for_reading
 from crawler.storage.errors import JobError
+from neardup.installing import install_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 STATUS_FILE = "status.json"
 """Name of the file that says how a running crawl stands."""
@@ -19,6 +29,8 @@ _KEPT = frozenset(
 )
 """Names in a crawl directory that the crawl owns, beside crawl.db and its companions of SQLite."""
 
+SPARES_OTHERS = "spares_others"
+"""The option of a feed that replaces only a file that the crawl wrote."""
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -89,3 +101,69 @@ def _is_database(path: Path) -> bool:
             return file.read(len(_SQLITE)) == _SQLITE
     except OSError:
         return False
+
+
+def require_pyarrow() -> None:
+    """Refuse early to write parquet without pyarrow.
+
+    Raises:
+        JobError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow.parquet  # noqa: F401, PLC0415
+    except ImportError:
+        raise JobError(f"parquet needs pyarrow: {install_command('parquet')}") from None
+
+
+def check_feeds(feeds: Mapping[str, Any], folder: Path | None) -> None:
+    """Check the local files of all feeds.
+
+    What stands in place of ``%(time)s`` and the like is known later, so of such a feed the folder
+    before it is checked.
+
+    Args:
+        feeds: The setting ``FEEDS``.
+        folder: The crawl directory.
+
+    Raises:
+        JobError: A feed cannot be written, or is a file that a crawl lives on, or would replace one
+            of others.
+    """
+    for feed, options in feeds.items():
+        path = _local_path(str(feed))
+        if path is None:
+            continue
+        if "%(" in path:
+            known = f"{path.partition('%(')[0]}x"
+            check_writable(Path(known).parent / "feed")
+            continue
+        check_output(Path(path), folder)
+        check_writable(Path(path))
+        if options.get(SPARES_OTHERS) and options.get("overwrite") and _is_of_others(path, folder):
+            raise JobError(
+                f"{path}: this crawl did not write the file, so that the configuration does not "
+                f"replace it; --overwrite-output {path} does"
+            )
+
+
+def _is_of_others(path: str, folder: Path | None) -> bool:
+    place = Path(path).resolve()
+    if not place.is_file() or not place.stat().st_size:
+        return False
+    if folder is None or not (folder / FILE_NAME).is_file():
+        return True
+    with closing(open_for_reading(folder)) as connection:
+        return str(place) not in json.loads(meta_of(connection.execute, meta_names.FEEDS) or "{}")
+
+
+def feeds_stdout(feeds: Iterable[str]) -> bool:
+    """Return whether a feed goes to standard output, which then has nothing else."""
+    return any(str(feed).startswith(("-", "stdout:")) for feed in feeds)
+
+
+def _local_path(feed: str) -> str | None:
+    """Return the path of a feed in a local file, None for one that goes elsewhere."""
+    scheme = urlsplit(feed).scheme
+    if scheme == "file":
+        return file_uri_to_path(feed)
+    return None if scheme else feed

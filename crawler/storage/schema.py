@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.storage.states import SKIPPED, UNFINISHED, WAITING, VariantState
 
-SCHEMA_VERSION = 28
+SCHEMA_VERSION = 31
 
 HOST_BLOCKS = """host_blocks (        -- in how many pages of a host each block of text stands
     host   INTEGER PRIMARY KEY,   -- as in wall_clusters
@@ -80,7 +80,7 @@ CREATE TABLE url_rules (
     explored  INTEGER NOT NULL CHECK (explored >= 0), -- requests that were made to try it
     saved     INTEGER NOT NULL CHECK (saved >= 0), -- requests that it skipped in earlier visits
     tried     TEXT NOT NULL CHECK (json_valid(tried)), -- path patterns and values tried with it
-    origin    TEXT NOT NULL,        -- learned, or the file that it came from
+    origin    TEXT NOT NULL,        -- learned, or a file; docs/urls.md: a standard rule
     since     REAL NOT NULL CHECK (since >= 0), -- seconds since 1970
     reason    TEXT                  -- why it does not hold any more
 ) STRICT;
@@ -103,41 +103,32 @@ CREATE TABLE url_groups (
 CREATE INDEX url_groups_host ON url_groups (host);
 CREATE INDEX url_groups_page ON url_groups (page) WHERE page IS NOT NULL;
 
-CREATE TABLE url_clusters (
-    id      INTEGER PRIMARY KEY,    -- negated, it is the rule of a request that is skipped for it
-    name    TEXT NOT NULL,          -- host, path pattern, names of arguments
-    fetched INTEGER NOT NULL CHECK (fetched >= 0), -- pages in this visit
-    new     INTEGER NOT NULL CHECK (new >= 0), -- pages whose text was new, also behind redirects
-    barren  INTEGER NOT NULL CHECK (barren >= 0), -- pages since the last new one
-    met     INTEGER NOT NULL CHECK (met >= 0), -- requests queued since then, while it was not open
-    counted INTEGER NOT NULL CHECK (counted >= 0), -- barren and kept pages: their names count on
-    deepest INTEGER NOT NULL CHECK (deepest >= 0), -- the largest depth of those requests
-    recent  INTEGER NOT NULL CHECK (recent >= 0), -- the last forty, a bit each, 1 for a new one
-    state   TEXT NOT NULL CHECK (state IN ('open', 'slow', 'closed')),
-    reason  TEXT                    -- why it is not open
+CREATE TABLE url_kinds (            -- what came of the URLs of a kind
+    id       INTEGER PRIMARY KEY,   -- negated, it is the rule of a request that is skipped for it
+    question TEXT NOT NULL          -- what a try of it answers by yes or no
+        CHECK (question IN ('text', 'browser', 'file', 'place', 'link')),
+    name     TEXT NOT NULL,         -- such as host, path pattern, names of arguments
+    met      INTEGER NOT NULL CHECK (met >= 0), -- URLs that were found
+    tried    INTEGER NOT NULL CHECK (tried >= 0), -- those that were tried; of text in this visit
+    gained   INTEGER NOT NULL CHECK (gained >= 0), -- answers yes; of text also behind redirects
+    barren   INTEGER NOT NULL CHECK (barren >= 0), -- tries since the last yes
+    unclear  INTEGER NOT NULL CHECK (unclear >= 0), -- those of them with a doubtful no
+    deepest  INTEGER NOT NULL CHECK (deepest >= 0), -- the largest depth of a URL that was found
+    recent   INTEGER NOT NULL CHECK (recent > 0), -- the last forty, a bit each, behind a 1
+    state    TEXT NOT NULL CHECK (state IN ('open', 'slow', 'closed')),
+    reason   TEXT                   -- why it is not open
 ) STRICT;
-CREATE UNIQUE INDEX url_clusters_name ON url_clusters (name);
-
-CREATE TABLE file_kinds (           -- of links that look like files by their ending
-    name   TEXT PRIMARY KEY,        -- host, first folders of the path, ending
-    host   TEXT NOT NULL,
-    ending TEXT NOT NULL,           -- without the dot
-    asked  INTEGER NOT NULL,        -- links that were let through
-    files  INTEGER NOT NULL,        -- answers that were no page
-    pages  INTEGER NOT NULL         -- answers that were one
-) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX url_kinds_name ON url_kinds (question, name);
 
 CREATE TABLE file_links (           -- those that were not asked for
     key    BLOB PRIMARY KEY,        -- request fingerprint
-    kind   TEXT NOT NULL,           -- file_kinds.name
-    host   TEXT NOT NULL,
-    ending TEXT NOT NULL,
+    kind   TEXT NOT NULL,           -- url_kinds.name
+    wider  TEXT NOT NULL,           -- that of its host and its ending; of a place the same
     url    TEXT NOT NULL,
     depth  INTEGER NOT NULL,
     source TEXT NOT NULL            -- URL of the page on which it was met; empty: not known
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX file_links_ending ON file_links (host, ending);
-CREATE INDEX file_links_kind ON file_links (kind);
+CREATE INDEX file_links_kind ON file_links (kind, wider);
 
 CREATE TABLE redirects (
     key    BLOB PRIMARY KEY CHECK (length(key) = 16), -- fingerprint of the URL that redirects
@@ -162,23 +153,12 @@ CREATE TABLE variants (             -- URLs that fixed rules take for one page
     rules    TEXT NOT NULL,         -- names of the fixed rules by which it is, with commas
     url      TEXT NOT NULL,
     state    INTEGER NOT NULL,      -- storage.states.VariantState
-    priority INTEGER NOT NULL,
-    request  BLOB NOT NULL          -- as in requests while it is skipped, else empty
+    depth    INTEGER NOT NULL,      -- of the request that is made of it, if it is skipped
+    source   TEXT NOT NULL          -- URL of the page on which it was met; empty: not known
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX variants_page ON variants (page);
 CREATE INDEX variants_skipped ON variants (host, page, key)
     WHERE state = {VariantState.SKIPPED};
-
-CREATE TABLE fixed_rules (          -- those that were tried on a host
-    host   TEXT NOT NULL,           -- with its port
-    rule   TEXT NOT NULL,           -- its name
-    met    INTEGER NOT NULL,        -- variants by this rule
-    tried  INTEGER NOT NULL,        -- those that were requested all the same
-    agreed INTEGER NOT NULL,        -- those that were the page that they were taken for
-    due_at INTEGER NOT NULL,        -- the number of the next variant to request
-    reason TEXT,                    -- why it does not hold on the host; NULL: it holds
-    PRIMARY KEY (host, rule)
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE files (
     id             INTEGER PRIMARY KEY,

@@ -3,6 +3,8 @@
 The error is in this file, so that a crawl alone needs no client of Redis.
 """
 
+from crawler.suggestions import UserError
 
-class FleetError(Exception):
+
+class FleetError(UserError):
     """A worker cannot join the fleet; the message says why and what to do."""

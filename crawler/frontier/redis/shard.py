@@ -20,7 +20,7 @@ from crawler.frontier.request_records import (
     unpack_host,
     unpack_pause,
 )
-from neardup.storage.redis.script import Script
+from neardup.storage.redis.commands import Script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ from crawler.frontier.redis.shard import FREES, read_script
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from neardup.storage.redis.script import Script
+    from neardup.storage.redis.commands import Script
     from neardup.storage.redis.server import Server
 
 

@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     """What the page at a URL says, None where there is no page; after FILE, the bytes of a file."""
 
     Declarations = Callable[[str], Mapping[str, str]]
-    """The URLs that the page at a URL declares, by their hreflang, by CANONICAL its own one."""
+    """The URLs that the page at a URL declares, by their hreflang."""
 
 FILE = "file: "
-CANONICAL = "canonical"
 NAME = "site.test"
 HOST = host_number(NAME)
 SOMEWHERE = f"http://{NAME}"
@@ -51,7 +50,7 @@ class RuledCrawl:
     folder: Path
     site: Site
     fetched: list[str] = field(default_factory=list)
-    policy: LearningPolicy = field(default_factory=LearningPolicy)
+    policy: LearningPolicy | None = field(default_factory=LearningPolicy)
     declares: Declarations = lambda _: {}
 
     def __post_init__(self) -> None:
@@ -136,7 +135,7 @@ class RuledCrawl:
             self._observe_file(url, said)
             return
         digest = xxhash.xxh3_128_digest(said.encode())
-        kept = self.store.find_said(digest)
+        kept = self.store.find_by_digest(digest)
         row = self.row(url, "new" if kept is None else "text_duplicate")
         row.words, row.words_digest, row.text_digest = 100, digest, digest
         if kept is None:
@@ -149,7 +148,6 @@ class RuledCrawl:
 
     def _declare(self, row: PageRow) -> None:
         declared = dict(self.declares(row.url))
-        row.declared_url = declared.pop(CANONICAL, None)
         if declared:
             alternates = [{"hreflang": name, "url": url} for name, url in declared.items()]
             row.metadata = json.dumps({"alternates": alternates}, separators=(",", ":"))

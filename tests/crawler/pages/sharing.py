@@ -125,7 +125,7 @@ def fleet(folders: list[Path], options: JobOptions, memory: OneMemory) -> Iterat
             jobs.append(Job(folder, options))
             jobs[-1].claim("one plan")
             jobs[-1].begin_visit()
-            jobs[-1].archivist.share(memory)
+            jobs[-1].processor.share(memory)
         yield jobs
     finally:
         for job in jobs:

@@ -27,7 +27,7 @@ def page(number: int) -> bytes:
 
 async def capture(job: Job, numbers: range, place: str) -> list[Captured]:
     return [
-        await job.archivist.capture(fetched(job, f"/{place}/{number}", page(number)))
+        await job.processor.capture(fetched(job, f"/{place}/{number}", page(number)))
         for number in numbers
     ]
 
@@ -83,7 +83,7 @@ def test_a_copy_that_cannot_be_read_here_is_known_by_its_bytes(tmp_path: Path) -
         for number in (MANY, MANY + 1):
             answer = fetched(one, f"/one/{number}", page(number))
             broken = Reading(answer.url, failure="it takes too long")
-            found.append(await one.archivist.capture_read(answer, broken))
+            found.append(await one.processor.capture_read(answer, broken))
         assert verdicts(found) == ["exact_duplicate", "unreadable"]
         assert memory.asked == ["payload"] * 2
 

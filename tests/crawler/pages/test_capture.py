@@ -59,7 +59,7 @@ def capture(
         try:
             job.begin_visit()
             await job.start_pool()
-            return [await job.archivist.capture(fetched(job, *answer)) for answer in answers]
+            return [await job.processor.capture(fetched(job, *answer)) for answer in answers]
         finally:
             await job.close_pool()
             job.close()
@@ -69,7 +69,7 @@ def capture(
 
 async def capture_all(job: Job, answers: Iterable[Fetched]) -> None:
     for answer in answers:
-        await job.archivist.capture(answer)
+        await job.processor.capture(answer)
 
 
 def verdicts(captured: list[Captured]) -> list[str]:
@@ -139,7 +139,7 @@ def test_a_report_adds_up_reasons_of_the_same_words(tmp_path: Path) -> None:
             ("/b", Reason.NO_HOST.stored()),
             ("/c", Reason.ERROR.stored("no such host")),
         ):
-            job.archivist.unsent.store_failure(fetched(job, path, b""), "failed", reason)
+            job.processor.unsent.store_failure(fetched(job, path, b""), "failed", reason)
     with closing(open_for_reading(tmp_path)) as connection:
         report = make_report(connection)
     assert report.reasons == {"failed: no such host": 3}
@@ -151,7 +151,7 @@ def test_equal_pages_read_at_the_same_time_are_kept_once(tmp_path: Path) -> None
         job = Job(tmp_path, JobOptions(reading=ReadingOptions(workers=2)))
         job.begin_visit()
         await job.start_pool()
-        capture = job.archivist.capture
+        capture = job.processor.capture
         pages = [fetched(job, f"/{n}", html(LONG, head=f"<!-- {n % 3} -->")) for n in range(12)]
         found = await asyncio.gather(*(capture(page) for page in pages))
         await job.close_pool()
@@ -242,7 +242,7 @@ def test_a_page_that_no_longer_asks_not_to_be_kept_is_kept(tmp_path: Path) -> No
         job.begin_visit()
         await job.start_pool()
         answer = replace(fetched(job, "/a", html(LONG)), robots=robots)
-        captured = await job.archivist.capture(answer)
+        captured = await job.processor.capture(answer)
         await job.close_pool()
         job.close()
         return captured.verdict
@@ -260,8 +260,8 @@ def test_the_same_bytes_are_a_file_here_and_a_page_there(tmp_path: Path) -> None
         job.begin_visit()
         await job.start_pool()
         file = fetched(job, "/raw", html(LONG), "application/json")
-        captured = [await job.archivist.capture(file)]
-        captured.append(await job.archivist.capture(fetched(job, "/page", html(LONG))))
+        captured = [await job.processor.capture(file)]
+        captured.append(await job.processor.capture(fetched(job, "/page", html(LONG))))
         await job.close_pool()
         job.close()
         return [one.verdict for one in captured]
@@ -276,9 +276,9 @@ def test_nothing_is_written_after_a_write_has_failed(tmp_path: Path) -> None:
         job = Job(tmp_path, OPTIONS)
         job.begin_visit()
         await job.start_pool()
-        await job.archivist.capture(fetched(job, "/a", html(LONG)))
+        await job.processor.capture(fetched(job, "/a", html(LONG)))
         job.commit()
-        await job.archivist.capture(fetched(job, "/b", html(OTHER)))
+        await job.processor.capture(fetched(job, "/b", html(OTHER)))
         pages = job.database.read("PRAGMA page_count").fetchone()[0]
         job.database.read(f"PRAGMA max_page_count = {pages}")
         answers = [fetched(job, f"/{n}", html(prose(f"page {n}", 2000))) for n in range(50)]
@@ -324,7 +324,7 @@ def test_a_failure_does_not_take_the_place_of_what_is_held(tmp_path: Path) -> No
     async def fail() -> None:
         job = Job(tmp_path, OPTIONS)
         job.begin_visit()
-        job.archivist.unsent.store_failure(
+        job.processor.unsent.store_failure(
             fetched(job, "/a", b""), "failed", Reason.HTTP_STATUS.stored(500)
         )
         await job.close_pool()

@@ -20,7 +20,7 @@ def opened(folder: Path, **settings: object) -> Tuned:
     parameters = replace(Parameters(), **settings)  # type: ignore[arg-type]
     job = Job(folder, replace(OPTIONS, parameters=parameters))
     job.close()
-    return job.archivist.tuned
+    return job.processor.tuned
 
 
 def test_settings_hold_until_the_crawl_is_tuned(tmp_path: Path) -> None:

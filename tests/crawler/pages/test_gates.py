@@ -39,7 +39,7 @@ async def outcomes(watch: GateWatch, pages: list[Any]) -> list[object]:
     for one in pages:
         tasks.append(asyncio.ensure_future(watch.pass_known(one, None, is_same=False)))
         await asyncio.sleep(0)
-    watch.settle()
+    watch.decide_all()
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 

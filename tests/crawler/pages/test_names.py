@@ -215,12 +215,12 @@ def test_a_page_that_resembles_one_of_another_crawl_says_its_url(tmp_path: Path)
                 await job.start_pool()
             try:
                 return [
-                    await one.archivist.capture(fetched(one, "/red", RED)),
-                    await other.archivist.capture(fetched(other, "/blue", BLUE)),
-                    await other.archivist.capture(
+                    await one.processor.capture(fetched(one, "/red", RED)),
+                    await other.processor.capture(fetched(other, "/blue", BLUE)),
+                    await other.processor.capture(
                         fetched(other, "/blue?print", html(f"{LONG} Blue!", "Blue lamp"))
                     ),
-                    await one.archivist.capture(
+                    await one.processor.capture(
                         fetched(one, "/green", html(f"{LONG} Green.", "Green lamp"))
                     ),
                 ]

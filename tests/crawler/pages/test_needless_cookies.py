@@ -11,7 +11,7 @@ from crawler.pages.needless_cookies import (
     MIN_PAGES,
     PROOFS,
     Answer,
-    Difference,
+    CookieDifference,
     NeedlessCookies,
     difference,
     needless_hosts,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HOST = "www.example.com"
-SAME, TRAIL = Difference([], is_trail=False), Difference(["trace"], is_trail=True)
+SAME, TRAIL = CookieDifference([], is_trail=False), CookieDifference(["trace"], is_trail=True)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-def tried(database: Database, *found: Difference | None) -> NeedlessCookies:
+def tried(database: Database, *found: CookieDifference | None) -> NeedlessCookies:
     """A host whose pages came with cookies, and some comparisons."""
     cookies = NeedlessCookies(database)
     cookies.is_on = True
@@ -82,11 +82,11 @@ class TestDecisions:
             ([SAME, TRAIL, SAME, TRAIL], False),
             ([SAME, TRAIL, SAME, SAME], True),
             ([*[SAME] * (PROOFS - 1), None, SAME], True),
-            ([*[TRAIL] * (PROOFS - 1), Difference(["other"], is_trail=True)], True),
+            ([*[TRAIL] * (PROOFS - 1), CookieDifference(["other"], is_trail=True)], True),
         ],
     )
     def test_all_pages_must_be_the_same_without_them(
-        self, found: list[Difference | None], are_sent: bool, database: Database
+        self, found: list[CookieDifference | None], are_sent: bool, database: Database
     ) -> None:
         cookies = tried(database, *found)
         assert cookies.are_sent(HOST) == are_sent
@@ -148,19 +148,19 @@ class TestDifferences:
         ("sent", "unsent", "expected"),
         [
             (told("One two"), told("one  two"), SAME),
-            (told("one two"), told("one"), Difference(["two"], is_trail=False)),
+            (told("one two"), told("one"), CookieDifference(["two"], is_trail=False)),
             (told("one"), told("one two"), None),
             (told("seen at 10:20:30"), told("seen at 10:20:31"), SAME),
             (told("3 visitors online"), told("4 visitors online"), SAME),
             (
                 told("trace b one", link("/a"), link("/b", "b"), digest=b"1"),
                 told("one", link("/a")),
-                Difference(["trace"], is_trail=True),
+                CookieDifference(["trace"], is_trail=True),
             ),
             (
                 told(with_whole("one", "one two"), link("/b", "b"), digest=b"1"),
                 told("one two"),
-                Difference([], is_trail=True),
+                CookieDifference([], is_trail=True),
             ),
             (told("one", link("/new", "new")), told("one"), None),
             (told("one"), told("one", link("/a")), None),
@@ -172,6 +172,6 @@ class TestDifferences:
         ],
     )
     def test_words_beside_links_and_new_links_count(
-        self, sent: Answer, unsent: Answer, expected: Difference | None
+        self, sent: Answer, unsent: Answer, expected: CookieDifference | None
     ) -> None:
         assert difference(sent, unsent, lambda key: key != b"/new") == expected

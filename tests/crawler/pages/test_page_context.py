@@ -15,7 +15,7 @@ from crawler.pages.page_store import PageStore
 from crawler.pages.promotion import Promotion
 from crawler.pages.reasons import Reason
 from crawler.reading.reading import Reading
-from neardup import Deduplicator, Parameters, Verdict
+from neardup import Deduplicator, Parameters
 from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import LONG, OTHER, fetched, html
@@ -164,7 +164,7 @@ def test_pages_are_found_however_many_digests_are_held(
                 store.previous(row.key),
                 None if held_row is None else held_row.row,
                 store.find_visible(row.visible_digest or b""),
-                store.find_said(row.text_digest or b""),
+                store.find_by_digest(row.text_digest or b""),
             )
             assert [one.id for one in found if one is not None] == [row.id] * 4
             assert store.find_text(row.text_digest or b"", ()) == row.id
@@ -181,12 +181,7 @@ WRITES: dict[str, Callable[[PageStore, PageRow], object]] = {
     "texts": lambda store, row: store.drop_texts(row.key, 0),
     "forget": lambda store, row: store.forget(row.id),
     "original": lambda store, row: store.store_verdict(replace(row, distance=5)),
-    "moved": lambda store, row: Promotion(store, Deduplicator(), 1).move_duplicates(
-        row.duplicate_of or 0, 99, row.text_digest or b"", Verdict("near_duplicate")
-    ),
-    "moved unread": lambda store, row: Promotion(store, Deduplicator(), 1).move_unknown(
-        row.duplicate_of or 0, 99, read_again=True
-    ),
+    "confirmed": lambda store, row: Promotion(store, Deduplicator(), 1).confirm(row),
 }
 
 

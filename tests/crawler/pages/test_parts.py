@@ -17,7 +17,7 @@ from crawler.pages.live_parameters import tune
 from crawler.storage.database import open_for_reading
 from tests.crawler.maintenance.rejudge.captured import Said, judge_again
 from tests.crawler.maintenance.rejudge.captured import capture as capture_texts
-from tests.crawler.maintenance.verify.crawled import check, rules
+from tests.crawler.maintenance.verify.crawled import check, execute, rules
 from tests.crawler.pages.test_capture import OPTIONS, capture, html, verdicts
 from tests.crawler.pages.test_promotion import says
 from tests.crawler.pages.test_sibling_promotion import finish, opened
@@ -248,6 +248,16 @@ class TestJudgedAgain:
             capture_texts(folder, self.pages(), parameters)
             assert judge_again(folder).changes == 0
 
+    def test_a_dropped_part_without_a_text_of_its_own_stays_one(self, tmp_path: Path) -> None:
+        capture_texts(tmp_path, self.pages(), DROPPING.parameters)
+        execute(tmp_path, "DELETE FROM near_texts")
+        before = told(tmp_path)
+        assert before["/chapter"] == ("contained", f"{ORIGIN}/book", None, 1.0)
+        assert judge_again(tmp_path).changes == 0
+        assert told(tmp_path) == before
+        tune(tmp_path, {"drop_contained": False}, "tune")
+        assert judge_again(tmp_path).to_fetch == 2
+
 
 class TestMerging:
     def test_parts_go_on_naming_their_page(self, tmp_path: Path) -> None:
@@ -257,7 +267,7 @@ class TestMerging:
         capture_texts(other, [("/copy", book), ("/2", Said(CHAPTERS[2]))], OPTIONS.parameters)
         merge(merged, [one, other], NoWatch())
         found = told(merged)
-        assert found["/copy"][:2] == ("text_duplicate", f"{ORIGIN}/book")
+        assert found["/copy"][:2] == ("exact_duplicate", f"{ORIGIN}/book")
         for path in ("/chapter", "/2"):
             assert found[path] == ("new", None, f"{ORIGIN}/book", 1.0)
         assert not check(merged).problems
@@ -273,15 +283,11 @@ class TestMerging:
         assert exported(merged)["/chapter"]["text"] == CHAPTERS[1]
         assert not check(merged).problems
 
-    def test_parts_in_another_crawl_are_found_when_all_is_judged_again(
-        self, tmp_path: Path
-    ) -> None:
+    def test_parts_in_another_crawl_are_found(self, tmp_path: Path) -> None:
         one, other, merged = tmp_path / "one", tmp_path / "other", tmp_path / "merged"
         capture_texts(one, [("/book", Said("\n".join(CHAPTERS)))], OPTIONS.parameters)
         capture_texts(other, [("/chapter", Said(CHAPTERS[1]))], OPTIONS.parameters)
         merge(merged, [one, other], NoWatch())
-        assert told(merged)["/chapter"] == ("new", None, None, None)
-        judge_again(merged)
         assert told(merged)["/chapter"] == ("new", None, f"{ORIGIN}/book", 1.0)
 
 

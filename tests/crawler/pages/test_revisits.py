@@ -39,7 +39,7 @@ class Visiting:
     def __init__(self, folder: Path, options: JobOptions = OPTIONS) -> None:
         self.loop = asyncio.new_event_loop()
         self.job = Job(folder, options)
-        self.job.archivist.keep_links = True
+        self.job.processor.keep_links = True
         self.job.begin_visit()
         self.loop.run_until_complete(self.job.start_pool())
 
@@ -61,13 +61,13 @@ class Visiting:
         return self.take(replace(self.answer(path, body), cut=Reason.CUT_TRANSFER))
 
     def take(self, answer: Fetched) -> Captured:
-        return self.loop.run_until_complete(self.job.archivist.capture(answer))
+        return self.loop.run_until_complete(self.job.processor.capture(answer))
 
     def may_ask(self, path: str) -> bool:
-        return self.job.archivist.unsent.validators(self.answer(path).key) is not None
+        return self.job.processor.unsent.validators(self.answer(path).key) is not None
 
     def not_modified(self, path: str) -> Captured | None:
-        return self.job.archivist.unsent.not_modified(self.answer(path))
+        return self.job.processor.unsent.not_modified(self.answer(path))
 
     def fail(self, path: str) -> Captured:
         url, reason = self.answer(path).url, Reason.HTTP_STATUS.stored(404)
@@ -131,8 +131,8 @@ class TestNotModified:
     def test_new_validators_take_the_place_of_the_old(self, visiting: Visiting) -> None:
         visiting.get("/a", html(LONG))
         visiting.again()
-        visiting.job.archivist.unsent.not_modified(visiting.answer("/a", etag='"2"'))
-        validators = visiting.job.archivist.unsent.validators(visiting.answer("/a").key)
+        visiting.job.processor.unsent.not_modified(visiting.answer("/a", etag='"2"'))
+        validators = visiting.job.processor.unsent.validators(visiting.answer("/a").key)
         assert validators == ('"2"', None)
 
     def test_near_copy_of_what_changed_is_held_by_itself(self, visiting: Visiting) -> None:
@@ -228,12 +228,12 @@ class TestAgain:
         assert not first.get("/same", html(LONG)).is_again
         first.close()
         second = Visiting(tmp_path)
-        second.job.archivist.visit = first.job.archivist.visit
+        second.job.processor.visit = first.job.processor.visit
         assert second.get("/same", html(LONG)).is_again
         assert second.get("/dynamic", html(NEAR)).is_again
         assert second.fail("/gone").is_again
         assert not second.get("/new", html(LONG + OTHER)).is_again
-        second.job.archivist.visit += 1
+        second.job.processor.visit += 1
         assert not second.get("/same", html(LONG)).is_again
         assert not second.fail("/gone").is_again
         second.close()
@@ -244,10 +244,10 @@ class TestAgain:
         first.get("/b", html(OTHER))
         first.again()
         assert not first.get("/a", html(LONG)).is_again
-        visit = first.job.archivist.visit
+        visit = first.job.processor.visit
         first.close()
         second = Visiting(tmp_path)
-        second.job.archivist.visit = visit
+        second.job.processor.visit = visit
         assert not second.may_ask("/a"), "what was to follow from it may have been lost"
         sent, not_sent = second.not_modified("/a"), second.not_modified("/b")
         assert sent is not None
@@ -264,10 +264,10 @@ class TestAgain:
             dropped = first.take(replace(first.answer(path, body), made_at=now))
         assert dropped.is_duplicate
         assert dropped.unproven
-        visit = first.job.archivist.visit
+        visit = first.job.processor.visit
         first.close()
         second = Visiting(tmp_path)
-        second.job.archivist.visit = visit
+        second.job.processor.visit = visit
         again = second.take(replace(second.answer("/b", body), made_at=now))
         assert again.is_again
         assert again.unproven == dropped.unproven
@@ -302,10 +302,10 @@ class TestValidators:
         assert not visiting.may_ask("/a")
 
     def test_none_where_the_links_are_not_known(self, visiting: Visiting) -> None:
-        visiting.job.archivist.keep_links = False
+        visiting.job.processor.keep_links = False
         visiting.get("/a", html(LONG))
         assert visiting.may_ask("/a")
-        visiting.job.archivist.keep_links = True
+        visiting.job.processor.keep_links = True
         assert not visiting.may_ask("/a")
 
     def test_those_of_the_whole_stay_when_a_part_or_nothing_comes(self, visiting: Visiting) -> None:
@@ -313,7 +313,7 @@ class TestValidators:
         visiting.again()
         visiting.get_part("/a", html(LONG)[:800])
         visiting.get("/a", b"", '"3"')
-        validators = visiting.job.archivist.unsent.validators(visiting.answer("/a").key)
+        validators = visiting.job.processor.unsent.validators(visiting.answer("/a").key)
         assert validators == ('"1"', None)
 
 
@@ -357,7 +357,7 @@ class TestOutcomes:
         assert visiting.texts("/a")[0]
         visiting.again()
         answer = replace(visiting.answer("/a"), status=404)
-        visiting.job.archivist.unsent.store_failure(answer, FAILED, Reason.HTTP_STATUS.stored(404))
+        visiting.job.processor.unsent.store_failure(answer, FAILED, Reason.HTTP_STATUS.stored(404))
         visiting.again()
         visiting.get("/a", PDF + b"2")
         assert visiting.outcome("/a") == ("unchanged", None)
@@ -370,7 +370,7 @@ class TestOutcomes:
         for _ in range(5):
             visiting.again()
             answer = replace(visiting.answer("/a"), status=404)
-            visiting.job.archivist.unsent.store_failure(
+            visiting.job.processor.unsent.store_failure(
                 answer, FAILED, Reason.HTTP_STATUS.stored(404)
             )
         assert visiting.texts("/a") == [True, False]

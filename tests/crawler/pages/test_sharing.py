@@ -43,10 +43,10 @@ async def said(job: Job, path: str, page: Said | bytes) -> Captured:
     """A page says this in one of the crawls; bytes are a file."""
     if isinstance(page, bytes):
         file = fetched(job, path, page)
-        return await job.archivist.capture_read(file, Reading(file.url, not_html="a file"))
+        return await job.processor.capture_read(file, Reading(file.url, not_html="a file"))
     answer, extract = fetched(job, path, page.body), page.extract
     reading = Reading(answer.url, visible_digest=extract.visible_digest, extract=extract)
-    return await job.archivist.capture_read(answer, reading)
+    return await job.processor.capture_read(answer, reading)
 
 
 def folders(tmp_path: Path, count: int = 2) -> list[Path]:
@@ -183,8 +183,8 @@ def test_what_asks_not_to_be_kept_or_cannot_be_read_is_not_asked_about(tmp_path:
     async def crawl(job: Job) -> None:
         answer, extract = fetched(job, "/a", Said(LONG).body), Said(LONG).extract
         reading = Reading(answer.url, extract=extract, metadata=Metadata(robots=("noindex",)))
-        await job.archivist.capture_read(answer, reading)
-        await job.archivist.capture_read(answer, Reading(answer.url, failure="a fault"))
+        await job.processor.capture_read(answer, reading)
+        await job.processor.capture_read(answer, Reading(answer.url, failure="a fault"))
 
     (folder,) = folders(tmp_path, 1)
     memory = OneMemory(Parameters())
@@ -200,7 +200,7 @@ def test_an_item_edited_after_it_was_judged_is_no_duplicate_of_itself(tmp_path: 
         edited = replace(
             page, key=b"another of these".ljust(16), apart_from=frozenset({first.row.id})
         )
-        return await job.archivist.capture_read(
+        return await job.processor.capture_read(
             edited, Reading(page.url, extract=Said(NEAR).extract)
         )
 
@@ -230,13 +230,13 @@ def test_bytes_that_another_crawl_keeps_are_read_for_their_links_alone(tmp_path:
         page = html(LONG, head='<link rel="next" href="/next">') + b'<a href="/next">on</a>'
         for job in (one, two):
             await job.start_pool()
-        found = [await one.archivist.capture(fetched(one, "/a", page))]
-        found.append(await two.archivist.capture(fetched(two, "/b", page)))
+        found = [await one.processor.capture(fetched(one, "/a", page))]
+        found.append(await two.processor.capture(fetched(two, "/b", page)))
         raw = fetched(two, "/raw", page, "application/json")
-        found.append(await two.archivist.capture(raw))
+        found.append(await two.processor.capture(raw))
         for job in (one, two):
             await job.close_pool()
-        return found, two.archivist.seconds["extract"]
+        return found, two.processor.seconds["extract"]
 
     with fleet(folders(tmp_path), OPTIONS, OneMemory(Parameters())) as jobs:
         found, extract_secs = asyncio.run(crawl(*jobs))
@@ -279,9 +279,9 @@ def test_an_original_named_for_nobody_is_found_and_taken_away(tmp_path: Path) ->
         asyncio.run(said(job, "/a", Said(LONG)))
         job.database.write("INSERT INTO elsewhere VALUES (1, x'00', 'http://b/', NULL)")
     with closing(CrawlDirectory(folder)) as directory:
-        found = verify(directory, NoWatch())
+        found, mended = repair(directory, NoWatch())
         assert [one.rule for one in found.problems] == ["elsewhere-owned"]
-        assert repair(directory, NoWatch(), found).findings == ()
+        assert mended.findings == ()
 
 
 def test_a_crawl_alone_goes_on_with_what_was_one_of_a_fleet(tmp_path: Path) -> None:

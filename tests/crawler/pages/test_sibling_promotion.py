@@ -19,7 +19,7 @@ from crawler.pages.visits import YES
 from crawler.storage.database import open_for_reading
 from neardup import Parameters
 from tests.crawler.maintenance.rejudge.captured import PLAN, Said, judge_again, rows
-from tests.crawler.maintenance.verify.crawled import check
+from tests.crawler.maintenance.verify.crawled import check, check_and_repair, execute, rules
 from tests.crawler.pages.test_boilerplate import (
     SECTIONS,
     TEMPLATE,
@@ -282,3 +282,13 @@ class TestCounting:
             finish(job)
         assert counts(tmp_path).texts == SECTIONS
         assert verdicts(tmp_path) == {NEW: 1, SAME_TEMPLATE: SECTIONS - 1}
+
+
+def test_a_wrong_verdict_is_repaired_where_boilerplate_is_known(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as job:
+        capture(job, sections())
+        finish(job)
+    execute(tmp_path, f"UPDATE pages SET similarity = 0.5 WHERE verdict = '{SAME_TEMPLATE}'")
+    assert "resembled-measured" in rules(check(tmp_path))
+    assert check_and_repair(tmp_path).findings == ()
+    assert verdicts(tmp_path) == {NEW: 1, SAME_TEMPLATE: SECTIONS - 1}

@@ -129,7 +129,7 @@ class Visits(RuleBasedStateMachine):
 
     def open(self) -> None:
         self.job = Job(self.folder, OPTIONS)
-        self.job.archivist.pool = self.pool
+        self.job.processor.pool = self.pool
         if not self.job.begin_visit():
             self.asked.clear()
 
@@ -165,7 +165,7 @@ class Visits(RuleBasedStateMachine):
     def fetch(self, path: str, name: str, kind: str, word: str, *, commit: bool) -> None:
         body = PAGES[name]
         answer = self.fetched(path, body, kind, frozenset({word} - {""}))
-        captured = self.loop.run_until_complete(self.job.archivist.capture(answer))
+        captured = self.loop.run_until_complete(self.job.processor.capture(answer))
         text = says(body, kind)
         if captured.row.verdict == NOINDEX:
             assert word
@@ -187,7 +187,7 @@ class Visits(RuleBasedStateMachine):
     def fetch_together(self, answers: dict[str, str]) -> None:
         async def gather() -> None:
             pages = [self.fetched(path, PAGES[name]) for path, name in answers.items()]
-            await asyncio.gather(*map(self.job.archivist.capture, pages))
+            await asyncio.gather(*map(self.job.processor.capture, pages))
 
         self.loop.run_until_complete(gather())
         for path, name in answers.items():
@@ -201,8 +201,8 @@ class Visits(RuleBasedStateMachine):
     def ask_whether_it_changed(self, path: str, *, commit: bool) -> None:
         """The server says that the version is still good by whose ETag it is asked."""
         key = self.fetched(path, b"").key
-        validators = self.job.archivist.unsent.validators(key)
-        captured = self.job.archivist.unsent.not_modified(self.fetched(path, b"?"))
+        validators = self.job.processor.unsent.validators(key)
+        captured = self.job.processor.unsent.not_modified(self.fetched(path, b"?"))
         if validators is None or captured is None:
             assert validators is None or not any(validators)
             return
@@ -217,13 +217,13 @@ class Visits(RuleBasedStateMachine):
     def fail(self, path: str, failure: tuple[int, Stored]) -> None:
         status, reason = failure
         fetched = replace(self.fetched(path, b""), status=status)
-        self.job.archivist.unsent.store_failure(fetched, FAILED, reason)
+        self.job.processor.unsent.store_failure(fetched, FAILED, reason)
 
     @rule(path=PATHS, permanent=st.booleans())
     def move(self, path: str, *, permanent: bool) -> None:
         target = "http://example.com/elsewhere"
         key = self.fetched(path, b"").key
-        self.job.archivist.unsent.note_moved(key, target, status=301, permanent=permanent)
+        self.job.processor.unsent.note_moved(key, target, status=301, permanent=permanent)
 
     def check(self) -> None:
         """Hold the promise against the export, as a process leaves it that ends now."""
@@ -247,7 +247,7 @@ class Visits(RuleBasedStateMachine):
             ).fetchall()
         assert not twice
         self.check_outcomes()
-        assert len(self.job.archivist.deduplicator) == self.job.store.count_fingerprints()
+        assert len(self.job.processor.deduplicator) == self.job.store.count_fingerprints()
 
     def check_outcomes(self) -> None:
         """Every URL that was asked for has one, and what gave no page is named so."""
@@ -330,7 +330,7 @@ def test_a_part_of_a_page_does_not_take_the_place_of_the_whole(tmp_path: Path) -
         job.begin_visit()
         await job.start_pool()
         part = replace(answer_of(job, A, D0[: len(D0) // 2]), cut=Reason.CUT_TRANSFER)
-        await job.archivist.capture(part)
+        await job.processor.capture(part)
         await job.close_pool()
         job.close()
 

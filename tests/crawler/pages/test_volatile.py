@@ -59,7 +59,7 @@ def visits(folder: Path, *answers: Iterable[tuple[str, bytes]]) -> dict[str, str
             for pages in answers:
                 job.begin_visit()
                 for path, body in pages:
-                    await job.archivist.capture(replace(fetched(job, path, body), depth=1))
+                    await job.processor.capture(replace(fetched(job, path, body), depth=1))
                 job.visits.end_queueing()
         finally:
             await job.close_pool()
@@ -111,10 +111,10 @@ def test_a_page_that_comes_back_from_behind_a_wall_is_found_by_its_name_without_
     async def recognise(job: Job) -> None:
         await job.start_pool()
         job.begin_visit()
-        source = job.archivist.deduplicator._source
+        source = job.processor.deduplicator._source
         assert source._ids_of(NO_NAME).tolist() == []  # it reads all names now
         for path in in_folders(MIN_NAMES):
-            await job.archivist.capture(replace(fetched(job, path, LOGIN), depth=1))
+            await job.processor.capture(replace(fetched(job, path, LOGIN), depth=1))
         sql = "SELECT id FROM pages WHERE url LIKE '%/red' AND latest = 1 AND text IS NOT NULL"
         (page,) = job.database.read(sql).fetchone()
         assert source._ids_of(unpacked(job.store.name(page))).tolist() == [page]

@@ -14,8 +14,8 @@ import pytest
 from crawler.job import Job
 from crawler.pages.verdicts import KEPT
 from crawler.pages.wall_clusters import unknown_urls
-from crawler.pages.wall_verdicts import BATCH
 from crawler.pages.walls import (
+    BATCH,
     MAX_OWN_LINKS,
     MIN_NAMES,
 )
@@ -245,14 +245,14 @@ def test_no_statement_reads_all_pages_when_a_wall_is_recognised(tmp_path: Path) 
 
     async def recognise(job: Job) -> None:
         await job.start_pool()
-        await job.archivist.capture(replace(fetched(job, paths[0], LOGIN), depth=1))
-        changed = await job.archivist.capture(fetched(job, "/own", html(prose("new", 80), "New")))
+        await job.processor.capture(replace(fetched(job, paths[0], LOGIN), depth=1))
+        changed = await job.processor.capture(fetched(job, "/own", html(prose("new", 80), "New")))
         assert changed.verdict == "changed"
         await job.close_pool()
 
     with closing(Job(tmp_path, replace(OPTIONS, keep_versions=1))) as job:
         job.database._connection.set_trace_callback(asked.append)
-        job.archivist.walls.begin_visit()
+        job.processor.walls.begin_visit()
         asyncio.run(recognise(job))
         job.database._connection.set_trace_callback(None)
     assert verdicts(tmp_path) == {"wall", "changed"}
@@ -331,6 +331,6 @@ def test_a_text_that_no_page_has_any_more_is_forgotten(tmp_path: Path) -> None:
         visit(tmp_path, [("/a", html(f"It is {day}.", "Day"))])
     with closing(Job(tmp_path, OPTIONS)) as job:
         assert counts() == (2, 2)  # of Monday nothing is known any more
-        job.archivist.walls.begin_visit()
+        job.processor.walls.begin_visit()
         job.database.commit()
     assert counts() == (1, 1)

@@ -63,11 +63,11 @@ def visit(
             await job.start_pool()
             made = [(path, replace(fetched(job, path, body), depth=1)) for path, body in answers]
             seeds = [replace(one, depth=0) if path == "/" else one for path, one in made]
-            captured = [await job.archivist.capture(one) for one in seeds]
+            captured = [await job.processor.capture(one) for one in seeds]
             if probed is not None:
                 url = unknown_urls("http://example.com/a/b")[1]
-                reading = await job.archivist.pool.read(url, probed, None, known=lambda _: None)
-                job.archivist.walls.note_probe(url, reading.signs)
+                reading = await job.processor.pool.read(url, probed, None, known=lambda _: None)
+                job.processor.walls.note_probe(url, reading.signs)
             if dies:
                 job.database.commit()
                 os.kill(os.getpid(), signal.SIGKILL)
