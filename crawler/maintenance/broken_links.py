@@ -157,7 +157,7 @@ def lost_fragments(
     graph: LinkGraph,
     canonicalizer: Canonicalizer,
     failed: Collection[bytes],
-    redirects: Redirects,
+    redirects: RedirectChains,
 ) -> Iterator[PageLink]:
     """Yield the links to places within pages that are not there.
 
@@ -197,7 +197,7 @@ def dead_links(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def unasked_links(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return links to hosts without a kept page that nobody asked today, with a page each.
+    """Return links to hosts without a kept page that were not asked today, with a page each.
 
     Those never asked come first, then those asked longest ago.
     """
@@ -242,7 +242,7 @@ def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
 
     Complexity: O(links), and memory for the failed URLs and the redirects.
     """
-    failed, redirects = failed_pages(connection), Redirects(connection)
+    failed, redirects = failed_pages(connection), RedirectChains(connection)
     canonicalizer = stored_canonicalizer(connection)
     met, dead = set[bytes](), dead_links(connection)
     graph = LinkGraph(connection)
@@ -261,7 +261,7 @@ def link_rows(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
             yield {**link._asdict(), "broken": "no place of that name"}
 
 
-class Redirects:
+class RedirectChains:
     """The redirects of the last visit, and where each chain of them ends.
 
     Attributes:

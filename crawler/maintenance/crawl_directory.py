@@ -1,19 +1,24 @@
-"""Open a crawl directory so that no process changes it while it is checked."""
+"""Open a crawl directory so that no process changes it while it is checked, or make a new one."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
 
 from crawler.maintenance.broken_links import stored_canonicalizer
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading
 from crawler.storage.directory import is_in_use, take_lock
-from crawler.storage.errors import JobInUseError
+from crawler.storage.errors import JobError, JobInUseError
 from neardup import Features, Parameters
 from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from crawler.urls.canonical import Canonicalizer
@@ -91,3 +96,42 @@ class CrawlDirectory:
     def _release(self) -> None:
         if self._lock is not None:
             self._lock.release()
+
+
+@contextmanager
+def made_whole(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside a new one, and rename it when the block ends.
+
+    After an exception nothing is left. The remains of a killed process are deleted by the next one.
+
+    Files:
+        .NAME.part: The unfinished folder; .NAME.part.lock: held meanwhile.
+
+    Raises:
+        JobError: The folder is not empty, or cannot be made.
+        JobInUseError: Another process is making it.
+    """
+    folder = folder.resolve()  # "." has no name, and a link cannot be replaced by a folder
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise JobError(f"{folder}: there is something in it already; name a new directory")
+    part = folder.with_name(f".{folder.name}.part")
+    lock = FileLock(f"{part}.lock", timeout=0)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise JobInUseError(f"{folder}: another process is making it") from None
+    except OSError as error:
+        raise JobError(f"{folder}: cannot be made: {error.strerror}") from error
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        yield part
+        if folder.exists():
+            folder.rmdir()
+        part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        lock.release()
+        lock_file = part.with_name(f"{part.name}.lock")
+        lock_file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Report a crawl: counts, clusters of duplicates, seconds by stage, savings; or pages of it."""
+"""Report a crawl: counts, clusters of duplicates, seconds by stage, savings."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.frontier.file_links import GUESSES_ASIDE, PUT_ASIDE, RELEASABLE
 from crawler.maintenance.broken_links import BrokenLink, broken_links
 from crawler.maintenance.tally import Changes, find_changes, make_tally, scalar
 from crawler.pages.boilerplate import RepeatedText, repeated_texts
 from crawler.pages.needless_cookies import needless_hosts
 from crawler.pages.reasons import Reason, detail_of, in_words
 from crawler.pages.verdicts import (
-    DUPLICATES,
     EXACT_DUPLICATE,
     FAILED,
     NOT_HTML,
@@ -26,14 +24,13 @@ from crawler.pages.verdicts import (
 )
 from crawler.storage import meta_names
 from crawler.storage.states import HOLDS, SKIPPED
-from crawler.url_rules.learning.canonicals import UntrustedHost, untrusted_hosts
+from crawler.url_rules.file_links import read_aside
 from crawler.url_rules.rule_report import UNEXAMINED, StoredCluster, trap_report
+from crawler.url_rules.rule_store import rule_rows
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
-
-    from crawler.pages.export import PageSelection
 
 _SKIPPED = f"SELECT count(*) FROM requests WHERE state = {SKIPPED} AND rule > 0"
 
@@ -220,8 +217,6 @@ class Report:
     """Number of pages that a browser could not show, or not whole."""
     traps: tuple[StoredCluster, ...]
     """Kinds of URLs whose pages stopped being new."""
-    untrusted_canonicals: tuple[UntrustedHost, ...]
-    """Hosts whose pages declare canonical URLs of other texts."""
     no_robots: dict[str, list[str]]
     """First hosts with an answer for robots.txt that forbids nothing, by that answer."""
     without_cookies: list[str]
@@ -251,6 +246,7 @@ def _read(connection: sqlite3.Connection) -> Report:
     tally = make_tally(connection, visit)
     counts = tally.verdicts
     reasons = _count_reasons(connection, visit)
+    aside = read_aside(connection.execute)
     fetched = sum(counts.values()) - counts[FAILED]
     return Report(
         visit=visit,
@@ -287,7 +283,7 @@ def _read(connection: sqlite3.Connection) -> Report:
         saved_extractions=counts[EXACT_DUPLICATE],
         fetched_bytes=tally.fetched_bytes,
         changes=changes,
-        url_rules=scalar(connection, f"SELECT count(*) FROM url_rules WHERE state = {HOLDS}"),
+        url_rules=sum(row.state == HOLDS for row in rule_rows(connection.execute)),
         unexamined_rules=scalar(connection, UNEXAMINED),
         skipped=scalar(connection, _SKIPPED),
         documents=dict(connection.execute(_DOCUMENTS).fetchall()),
@@ -299,11 +295,10 @@ def _read(connection: sqlite3.Connection) -> Report:
         ),
         rendered=scalar(connection, _RENDERED),
         shown_in_part=scalar(connection, _SHOWN_IN_PART),
-        file_links=dict(connection.execute(PUT_ASIDE).fetchall()),
-        file_links_to_ask=dict(connection.execute(RELEASABLE).fetchall()),
-        guesses_aside=dict(connection.execute(GUESSES_ASIDE).fetchall()),
+        file_links=aside.files,
+        file_links_to_ask=aside.to_ask,
+        guesses_aside=aside.guesses,
         traps=trap_report(connection),
-        untrusted_canonicals=untrusted_hosts(connection),
         no_robots=json.loads(meta.get(meta_names.NO_ROBOTS, "{}")),
         without_cookies=needless_hosts(meta.get(meta_names.HOST_COOKIES)),
         refused_links=json.loads(meta.get(meta_names.REFUSED_LINKS, "{}")),
@@ -373,80 +368,3 @@ def _cluster(
     url = connection.execute(originals, (named,)).fetchone()
     rows = connection.execute(members, (named, LARGEST))
     return PageCluster(url[0], count + 1, tuple(row[0] for row in rows))
-
-
-_COUNTS = """
-SELECT count(*), count(text), coalesce(sum(body_bytes), 0), min(fetched_at),
-       max(max(fetched_at, seen_at))
-FROM pages WHERE latest = 1 AND {}
-"""
-_BY = "SELECT {}, count(*) FROM pages WHERE latest = 1 AND {} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
-
-MAX_VALUES = 20
-"""Name at most this many values of a column."""
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionReport:
-    """Counts of the chosen pages, of the newest capture of each URL.
-
-    Attributes:
-        pages: Number of URLs.
-        kept: Number of pages whose text is stored.
-        duplicates: Number of pages that repeat a kept one, chosen or not.
-        body_bytes: Size of all bodies.
-        first_at: Time of the first fetch, in seconds since 1970; None without a page.
-        last_at: Time of the last fetch, also of a page that was found unchanged.
-        verdicts: Number of pages by verdict.
-        statuses: Number of pages by HTTP status; ``none`` where no answer came.
-        types: Number of pages by the type of their content, where it is known.
-        languages: Number of pages by the language that they declare, of those that were read.
-    """
-
-    pages: int
-    kept: int
-    duplicates: int
-    body_bytes: int
-    first_at: float | None
-    last_at: float | None
-    verdicts: dict[str, int]
-    statuses: dict[str, int]
-    types: dict[str, int]
-    languages: dict[str, int]
-
-
-def report_selection(connection: sqlite3.Connection, selection: PageSelection) -> SelectionReport:
-    """Count the chosen pages, as they are at one moment.
-
-    Complexity: O(pages).
-    """
-    connection.execute("BEGIN")
-    try:
-        return _read_selection(connection, selection)
-    finally:
-        connection.execute("ROLLBACK")
-
-
-def _read_selection(connection: sqlite3.Connection, selection: PageSelection) -> SelectionReport:
-    chosen, values = selection.condition()
-
-    def by(column: str, also: str = "1") -> dict[str, int]:
-        condition = f"{chosen} AND {also}"
-        rows = connection.execute(_BY.format(column, condition), (*values, MAX_VALUES))
-        return {"none" if value is None else str(value): count for value, count in rows}
-
-    verdicts = by("verdict")
-    counts = connection.execute(_COUNTS.format(chosen), values).fetchone()
-    pages, kept, body_bytes, first_at, last_at = counts
-    return SelectionReport(
-        pages=pages,
-        kept=kept,
-        duplicates=sum(verdicts.get(verdict, 0) for verdict in DUPLICATES),
-        body_bytes=body_bytes,
-        first_at=first_at,
-        last_at=last_at,
-        verdicts=verdicts,
-        statuses=by("status"),
-        types=by("page_type"),
-        languages=by("language", f"verdict NOT IN ({listed(WITHOUT_PAGE)})"),
-    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from crawler.pages.page_row import newest_keys
 from crawler.reading.link_kinds import PAGES, WRITTEN
 from crawler.storage.states import SKIPPED
 
@@ -48,7 +49,7 @@ FAULTS: dict[str, FaultKind] = {
         "Links to places that are not there",
         "Nothing on the page has that name (id, or name of an anchor): visitors see its top.",
         "linked on",
-        asked_by="crawl and mirror with --check-fragments yes",
+        asked_by="crawl and mirror with --check-fragments",
     ),
     "external_links": FaultKind(
         "Dead links to other sites",
@@ -188,8 +189,7 @@ class FaultExamples:
 
 
 _KEYS = f"""
-SELECT key FROM pages WHERE latest = 1 UNION SELECT key FROM redirects
-UNION SELECT key FROM requests WHERE state = {SKIPPED} AND key IS NOT NULL
+SELECT key FROM redirects UNION SELECT key FROM requests WHERE state = {SKIPPED} AND key IS NOT NULL
 """
 _REDIRECTS = "SELECT key, target FROM redirects"
 _SKIPPED = f"""
@@ -231,8 +231,8 @@ class Inlinks:
         self._most = most
         self._watched = watched
         self.malformed: dict[str, tuple[int, list[FaultPage]]] = {}
-        self._known = _numbers(chain(watched, (key for (key,) in connection.execute(_KEYS))))
-        self._known.sort()
+        others = (key for (key,) in connection.execute(_KEYS))
+        self._known = np.unique(_numbers(chain(watched, newest_keys(connection.execute), others)))
         self._counts = np.zeros(len(self._known), dtype=np.int64)
         places = self._places(list(watched))
         self._sources: dict[int, list[FaultPage]] = {int(place): [] for place in places}

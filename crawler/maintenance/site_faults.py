@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawler.maintenance.broken_links import (
     NO_URL,
     BrokenLink,
-    Redirects,
+    RedirectChains,
     dead_links,
     failed_pages,
     lost_fragments,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from crawler.pages.page_links import PageLink
     from crawler.urls.canonical import Canonicalizer
 
-MOST_PAGES = 10
+MAX_PAGES = 10
 """Name at most this many pages that link to a URL, share a title, or repeat a page."""
 
 _BATCH = 1_000
@@ -72,7 +72,7 @@ SELECT said, NULL, times, url FROM (
   SELECT {{0}} AS said, url, count(*) OVER same AS times,
          row_number() OVER (same ORDER BY id) AS place
   FROM pages WHERE {_IS_WRITTEN} AND {{0}} IS NOT NULL WINDOW same AS (PARTITION BY {{0}})
-) WHERE times > 1 AND place <= {MOST_PAGES} ORDER BY times DESC, said, place
+) WHERE times > 1 AND place <= {MAX_PAGES} ORDER BY times DESC, said, place
 """
 _CLUSTERS = f"""
 SELECT iif(is_away, first_url, kept.url), iif(is_away, first_title, kept.title), times - is_away,
@@ -86,7 +86,7 @@ FROM (
   WINDOW same AS (PARTITION BY duplicate_of)
 ) AS said
 JOIN (SELECT id, url, title, {IS_AWAY} AS is_away FROM pages) AS kept ON kept.id = said.duplicate_of
-WHERE place > is_away AND place <= {MOST_PAGES} + is_away ORDER BY times DESC, kept.id, place
+WHERE place > is_away AND place <= {MAX_PAGES} + is_away ORDER BY times DESC, kept.id, place
 """
 
 
@@ -148,12 +148,12 @@ def find_faults(
     if canonicalizer is None:
         raise JobError("the keys of its URLs were made by another version of crawl-once")
     failed = failed_pages(connection)
-    redirects = Redirects(connection)
+    redirects = RedirectChains(connection)
     graph = LinkGraph(connection)
     dead = {canonicalizer.key_of(url): (url, why) for url, why in dead_links(connection).items()}
     dead = {key: said for key, said in dead.items() if key not in failed}
     watched = dict.fromkeys((*redirects.urls, *dead), False) | dict.fromkeys(failed, True)
-    inlinks = Inlinks(connection, watched, MOST_PAGES)
+    inlinks = Inlinks(connection, watched, MAX_PAGES)
     steps, done = max(graph.count(), 1), count(1)
     inlinks.read(graph, canonicalizer, lambda: show(min(next(done) / steps, 1), "reading links"))
     canonicals, translations = _contradictions(connection, canonicalizer, redirects.ends, most)
@@ -186,7 +186,7 @@ def find_faults(
 
 
 def _broken(
-    failed: dict[bytes, BrokenLink], redirects: Redirects, inlinks: Inlinks, most: int
+    failed: dict[bytes, BrokenLink], redirects: RedirectChains, inlinks: Inlinks, most: int
 ) -> Fault:
     findings = FaultExamples("broken_links", most, largest_first=True)
     by_redirect: dict[bytes, list[bytes]] = {}
@@ -204,7 +204,7 @@ def _broken(
         if not links and lost.named_by is not None:
             links, pages = 1, [FaultPage(lost.named_by)]  # a sitemap, or a picture of the page
         if links:
-            findings.add(FaultExample(lost.url, lost.reason, links, tuple(pages[:MOST_PAGES])))
+            findings.add(FaultExample(lost.url, lost.reason, links, tuple(pages[:MAX_PAGES])))
     for written, (number, of_it) in inlinks.malformed.items():
         findings.add(FaultExample(written, NO_URL, number, tuple(of_it)))
     return findings.fault()
@@ -216,7 +216,7 @@ def _fragments(lost: Iterable[PageLink], most: int) -> Fault:
     for link in lost:
         sources.setdefault(link.target, []).append(FaultPage(link.source))
     for url, pages in sources.items():
-        findings.add(FaultExample(url, "", len(pages), tuple(pages[:MOST_PAGES])))
+        findings.add(FaultExample(url, "", len(pages), tuple(pages[:MAX_PAGES])))
     return findings.fault()
 
 
@@ -229,7 +229,7 @@ def _external(dead: dict[bytes, tuple[str, str]], inlinks: Inlinks, most: int) -
 
 
 def _of_redirects(
-    redirects: Redirects, failed: dict[bytes, BrokenLink], inlinks: Inlinks, most: int
+    redirects: RedirectChains, failed: dict[bytes, BrokenLink], inlinks: Inlinks, most: int
 ) -> tuple[Fault, Fault, Fault]:
     """Return the circles and the chains of redirects, and the links to what redirects once."""
     circles, chains = (

@@ -1,4 +1,4 @@
-"""Count the pages of a visit by verdict, what is still to be requested, and what changed."""
+"""Count pages: those of a visit and what changed, what is still to be requested, chosen ones."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from crawler.storage.states import UNFINISHED, WAITING
 if TYPE_CHECKING:
     import sqlite3
 
+    from crawler.pages.export import PageSelection
+
 # Each part has an index of its own, which the sum of both would not use.
 _QUEUED = f"""
 SELECT (SELECT count(*) FROM requests WHERE state = {WAITING})
@@ -33,10 +35,10 @@ _DUPLICATES = listed(DUPLICATES)
 _SEES_FAILURES = "SELECT EXISTS (SELECT 1 FROM meta WHERE name = ?) OR EXISTS (SELECT 1 FROM links)"
 KEPT_PAGES = "SELECT count(*) FROM pages WHERE latest = 1 AND text IS NOT NULL"
 ALL_PAGES = "SELECT count(*) FROM pages WHERE latest = 1"
-_REPEATING = f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({_DUPLICATES})"
+DUPLICATE_PAGES = f"SELECT count(*) FROM pages WHERE latest = 1 AND verdict IN ({_DUPLICATES})"
 
 LISTED = 20
-"""Name at most this many URLs of each outcome in a report."""
+"""Name at most this many URLs of each outcome, and values of a column, in a report."""
 
 # A URL that was never read, such as a broken link, cannot have changed.
 _PAGES = "known JOIN pages USING (key) WHERE pages.latest = 1 AND known.visit = ?"
@@ -93,7 +95,7 @@ def make_tally(connection: sqlite3.Connection, visit: int) -> Tally:
         verdicts=verdicts,
         failed=verdicts[FAILED] if is_seen else None,
         kept=scalar(connection, KEPT_PAGES),
-        duplicates=scalar(connection, _REPEATING),
+        duplicates=scalar(connection, DUPLICATE_PAGES),
         queued=count_queued(connection),
         saved_bytes=_sum_bytes(connection, visit, f"verdict IN ({_DUPLICATES})"),
         fetched_bytes=_sum_bytes(connection, visit, "1"),
@@ -224,3 +226,77 @@ def _changed(connection: sqlite3.Connection, visit: int) -> tuple[Change, ...]:
 def _away(connection: sqlite3.Connection, visit: int, kind: str) -> tuple[Away, ...]:
     rows = connection.execute(_WITHOUT_PAGE, (visit, kind, LISTED))
     return tuple(Away(url, in_words(reason), *rest) for url, reason, *rest in rows)
+
+
+_COUNTS_OF_CHOSEN = """
+SELECT count(*), count(text), coalesce(sum(body_bytes), 0), min(fetched_at),
+       max(max(fetched_at, seen_at))
+FROM pages WHERE latest = 1 AND {}
+"""
+_BY = "SELECT {}, count(*) FROM pages WHERE latest = 1 AND {} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionReport:
+    """Counts of the chosen pages, of the newest capture of each URL.
+
+    Attributes:
+        pages: Number of URLs.
+        kept: Number of pages whose text is stored.
+        duplicates: Number of pages that repeat a kept one, chosen or not.
+        body_bytes: Size of all bodies.
+        first_at: Time of the first fetch, in seconds since 1970; None without a page.
+        last_at: Time of the last fetch, also of a page that was found unchanged.
+        verdicts: Number of pages by verdict.
+        statuses: Number of pages by HTTP status; ``none`` where no answer came.
+        types: Number of pages by the type of their content, where it is known.
+        languages: Number of pages by the language that they declare, of those that were read.
+    """
+
+    pages: int
+    kept: int
+    duplicates: int
+    body_bytes: int
+    first_at: float | None
+    last_at: float | None
+    verdicts: dict[str, int]
+    statuses: dict[str, int]
+    types: dict[str, int]
+    languages: dict[str, int]
+
+
+def report_selection(connection: sqlite3.Connection, selection: PageSelection) -> SelectionReport:
+    """Count the chosen pages, as they are at one moment.
+
+    Complexity: O(pages).
+    """
+    connection.execute("BEGIN")
+    try:
+        return _read_selection(connection, selection)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _read_selection(connection: sqlite3.Connection, selection: PageSelection) -> SelectionReport:
+    chosen, values = selection.condition()
+
+    def by(column: str, also: str = "1") -> dict[str, int]:
+        condition = f"{chosen} AND {also}"
+        rows = connection.execute(_BY.format(column, condition), (*values, LISTED))
+        return {"none" if value is None else str(value): count for value, count in rows}
+
+    verdicts = by("verdict")
+    counts = connection.execute(_COUNTS_OF_CHOSEN.format(chosen), values).fetchone()
+    pages, kept, body_bytes, first_at, last_at = counts
+    return SelectionReport(
+        pages=pages,
+        kept=kept,
+        duplicates=sum(verdicts.get(verdict, 0) for verdict in DUPLICATES),
+        body_bytes=body_bytes,
+        first_at=first_at,
+        last_at=last_at,
+        verdicts=verdicts,
+        statuses=by("status"),
+        types=by("page_type"),
+        languages=by("language", f"verdict NOT IN ({listed(WITHOUT_PAGE)})"),
+    )

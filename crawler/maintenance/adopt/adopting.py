@@ -7,7 +7,6 @@ with.
 
 from __future__ import annotations
 
-import shutil
 import time
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, fields
@@ -17,14 +16,16 @@ from urllib.parse import urlsplit
 
 import zstandard
 
-from crawler.maintenance.verify.file_checks import opened_indexes
-from crawler.pages.live_parameters import settle
+from crawler.maintenance.crawl_directory import CrawlDirectory, made_whole
+from crawler.maintenance.rejudge.rejudging import judge_merged
+from crawler.maintenance.verify.file_checks import make_indexes
+from crawler.pages.live_parameters import adopt_settings
 from crawler.pages.page_row import PageRow, to_unsigned
 from crawler.pages.page_store import PageStore
-from crawler.pages.verdicts import NEW, SAME_TEMPLATE
+from crawler.pages.verdicts import NEW
 from crawler.reading.content.content_xml import FROM_LINES, pack_lines
-from crawler.storage.database import FILE_NAME, Database
-from crawler.storage.directory import check_identity, identity_of, locked
+from crawler.storage.database import Database
+from crawler.storage.directory import check_identity, identity_of
 from crawler.storage.errors import JobError
 from crawler.storage.states import VariantState
 from crawler.url_rules.rule_files import wrong_fields
@@ -37,24 +38,13 @@ from neardup.names import name_of
 from neardup.whole import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from crawler.maintenance.verify.finding import CheckWatch
     from crawler.urls.canonical import Canonicalizer
 
 _ROWS_AT_ONCE = 256
-
-_ADOPTED = "CREATE TEMP TABLE adopted (corpus_id INTEGER PRIMARY KEY, page INTEGER NOT NULL)"
-_NAME_RESEMBLED = """
-UPDATE pages SET resembles = (SELECT page FROM temp.adopted WHERE corpus_id = pages.resembles)
-WHERE resembles IS NOT NULL
-"""
-# Both may be of one URL, and so versions of one page.
-_RESEMBLE_NO_OTHER = f"""
-UPDATE pages SET verdict = '{NEW}', resembles = NULL, distance = NULL, similarity = NULL
-WHERE verdict = '{SAME_TEMPLATE}' AND NOT EXISTS
-  (SELECT 1 FROM pages AS other WHERE other.id = pages.resembles AND other.key <> pages.key)
-"""
 
 BEFORE_ALL_VISITS = 0
 _COMMIT_PAGES = 1_000
@@ -62,12 +52,8 @@ _COMMIT_PAGES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class KeptPage:
-    """A page of a corpus that repeats no page before it.
+    """A page of a corpus that repeats no page before it; ``fingerprint`` is a signed number."""
 
-    ``fingerprint`` is a signed number, and ``resembles`` the id of a page of the corpus.
-    """
-
-    id: int
     name: str
     title: str | None
     date: str | None
@@ -75,10 +61,6 @@ class KeptPage:
     is_main: bool
     digest: bytes
     fingerprint: int | None
-    verdict: str
-    resembles: int | None
-    distance: int | None
-    similarity: float | None
     text: str
 
 
@@ -135,128 +117,72 @@ def _opened(folder: Path) -> Iterator[Any]:
         raise JobError(f"{folder}: cannot be read: {str(error).splitlines()[0]}") from None
 
 
-def adopt(
-    corpus: Corpus, folder: Path, canonicalizer: Canonicalizer, advance: Callable[[], None]
-) -> int:
+def adopt(corpus: Corpus, folder: Path, canonicalizer: Canonicalizer, watch: CheckWatch) -> int:
     """Make a crawl directory of a corpus; return its number of texts.
 
     If there are several texts of one URL, the newest is its page, the others its older versions.
-    Texts of URLs that only tried rules take for one page are pages of their own.
+    Texts of URLs that only tried rules take for one page are pages of their own. All are judged as
+    ``crawl-once rejudge`` does, by the parameters of the corpus.
 
     Args:
         corpus: Corpus with the pages.
-        folder: The directory, in which there is no crawl yet.
+        folder: New directory, which appears when it is whole.
         canonicalizer: Canonicalizer that makes the keys of pages, as in the crawl.
-        advance: Callback for each page.
+        watch: Callbacks for progress.
 
     Raises:
-        JobError: There is a crawl already, or it cannot be written.
+        JobError: There is something in it already, or it cannot be made.
         CrawlStorageError: The disk is full.
     """
-    if (folder / FILE_NAME).exists():
-        raise JobError(f"{folder}: holds a crawl already; choose another directory")
-    before = set(folder.iterdir()) if folder.is_dir() else None
-    lock = locked(folder)
-    try:
-        with closing(Database(folder)) as database:
-            count = _fill(database, corpus, folder, canonicalizer, advance)
-    except BaseException:
-        _clear(folder, before)
-        raise
-    finally:
-        if lock is not None:
-            lock.release()
+    with made_whole(folder) as part, closing(Database(part)) as database:
+        identity = identity_of(canonicalizer.version, corpus.about.parameters.fingerprint_features)
+        check_identity(database, identity, part)
+        adopt_settings(database, corpus.about.parameters)
+        watch.begin("pages adopted", len(corpus))
+        count = _store(database, corpus, canonicalizer, watch)
+        with closing(CrawlDirectory(part)) as directory:
+            _, lost = judge_merged(directory, database, watch)
+            assert not lost, "each page has its own text"
+            database.commit()
+            make_indexes(part, database)
     return count
 
 
-def _clear(folder: Path, before: set[Path] | None) -> None:
-    for path in set(folder.iterdir()) - (before or set()):
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
-    if before is None:
-        folder.rmdir()
-
-
-def _fill(
-    database: Database,
-    corpus: Corpus,
-    folder: Path,
-    canonicalizer: Canonicalizer,
-    advance: Callable[[], None],
+def _store(
+    database: Database, corpus: Corpus, canonicalizer: Canonicalizer, watch: CheckWatch
 ) -> int:
-    parameters = corpus.about.parameters
-    identity = identity_of(canonicalizer.version, parameters.fingerprint_features)
-    check_identity(database, identity, folder)
-    tuned = settle(database, parameters)
+    """Store the pages as new ones; return their number."""
     store, count = PageStore(database), 0
-    variants = _AdoptedVariants(store, canonicalizer)
+    variants = Variants(database)
     compress = zstandard.ZstdCompressor().compress
-    database.write(_ADOPTED)
     for count, page in enumerate(corpus.pages(), start=1):
         with suppress(MalformedUrl):
-            variants.part(page.name)
+            _separate(page.name, variants, canonicalizer)
         row = _row(store.new_id(), page, canonicalizer)
-        row.parameters, row.text = tuned.id, compress(page.text.encode("utf-8", "replace"))
+        row.text = compress(page.text.encode("utf-8", "replace"))
         row.content, row.content_source = pack_lines(part_of(page.text)), FROM_LINES
         before = store.previous(row.key)
         store.insert(row, in_place=before is None or before.fetched_at <= row.fetched_at)
-        database.write("INSERT INTO temp.adopted VALUES (?, ?)", (page.id, row.id))
-        advance()
+        watch.advance()
         if count % _COMMIT_PAGES == 0:
             database.commit()
-    for sql in (_NAME_RESEMBLED, _RESEMBLE_NO_OTHER):
-        database.write(sql)
     database.commit()
-    with opened_indexes(folder, store, parameters):
-        pass  # makes them
     return count
 
 
-class _AdoptedVariants:
-    """Parts URLs of a corpus that tried rules take for one page: their texts are not the same."""
+def _separate(url: str, variants: Variants, canonical: Canonicalizer) -> None:
+    """Let a URL be a page of its own where it is its canonical URL by tried rules alone.
 
-    def __init__(self, store: PageStore, canonicalizer: Canonicalizer) -> None:
-        self._store = store
-        self._canonical = canonicalizer
-        self._variants = Variants(store.database)
-        self._parted: set[bytes] = set()
-
-    def part(self, url: str) -> None:
-        """Let a URL, and the one whose page has its key, be pages of their own if they differ.
-
-        The canonical URL alone keeps the key that the rules give both.
-
-        Raises:
-            MalformedUrl: It is no http or https URL with a host.
-        """
-        key = self._canonical.key(url)
-        if self._canonical.is_separate(key):
-            return
-        before = self._store.previous(key)
-        if before is not None and self._canonical.exact(before.url) != self._canonical.exact(url):
-            self._parted.add(key)
-            self._separate(before.url, key)
-            own = self._canonical.key(before.url)
-            if own != key:
-                self._store.rename(key, own, self._canonical(before.url))
-                self._variants.forget_first(key)
-        if key in self._parted:
-            self._separate(url, key)
-        elif before is None and self._canonical.exact(url) != self._canonical(url):
-            host = urlsplit(self._canonical.exact(url)).netloc
-            self._variants.note_first(key, host, url)
-
-    def _separate(self, url: str, key: bytes) -> None:
-        exact, merged = self._canonical.exact(url), self._canonical.without(())(url)
-        own = self._canonical.variant_key(url)
-        if exact == merged or self._canonical.is_separate(own):
-            return
-        names = self._canonical.parting(url, merged)
+    Raises:
+        MalformedUrl: It is no http or https URL with a host.
+    """
+    exact, merged = canonical.exact(url), canonical.without(())(url)
+    own = canonical.variant_key(url)
+    if exact != merged and not canonical.is_separate(own):
+        key, rules = canonical.key(url), ",".join(canonical.parting(url, merged))
         host = urlsplit(exact).netloc
-        self._variants.put(Variant(own, key, key, host, names, url, VariantState.SEPARATE), 0, b"")
-        self._canonical.separate([(own, key)])
+        variants.put(Variant(own, key, key, host, rules, url, VariantState.SEPARATE))
+        canonical.separate([(own, key)])
 
 
 def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
@@ -292,10 +218,7 @@ def _row(number: int, page: KeptPage, canonicalizer: Canonicalizer) -> PageRow:
         last_text_digest=page.digest,
         words_digest=words_digest(page.text),
         fingerprint=to_unsigned(page.fingerprint),
-        verdict=page.verdict,
-        resembles=page.resembles,
-        distance=page.distance,
-        similarity=page.similarity,
+        verdict=NEW,
     )
 
 

@@ -2,91 +2,107 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.merge.merged_crawls import rivals
-from crawler.maintenance.verify.capture_checks import TWICE
+from crawler.maintenance.merge.merged_crawls import OWN_URL, attached, own_key, rivals
 from crawler.pages.page_row import COLUMNS
-from crawler.pages.page_store import PUT_NEAR_TEXT, SEEN_COLUMNS, PageStore
+from crawler.pages.page_store import SEEN_COLUMNS
 from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import (
     DUPLICATES,
+    EXACT_DUPLICATE,
     NOINDEX,
     NOT_HTML,
     ORIGINALS,
-    TEXT_DUPLICATE,
     WALLS,
     WITHOUT_PAGE,
     listed,
     says_less,
 )
+from crawler.storage.checksums import checksum_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from crawler.maintenance.merge.merged_crawls import MergedCrawl, PartedKeys
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.storage.database import Database
 
-_BATCH = 1_000
+_AT_ONCE = 1_000
+
 _CAPTURES = """
-SELECT id, source, old, latest FROM scratch.captures WHERE same_as IS NULL AND id > ?
-ORDER BY id LIMIT ?
+FROM scratch.attached CROSS JOIN scratch.captures AS one ON one.source = number
+JOIN crawl.pages AS page ON page.id = one.old
 """
-_ROW = f"SELECT {', '.join(COLUMNS)} FROM pages WHERE id = ?"
-_ORIGINAL = "SELECT key, text_digest FROM pages WHERE id = ?"
-_ELSEWHERE = "SELECT key, text_digest FROM elsewhere WHERE page = ?"
-_NEW_ID = "SELECT coalesce(same_as, id) FROM scratch.captures WHERE source = ? AND old = ?"
-_IS_REPLACED = "SELECT 1 FROM wall_pages WHERE replaced = ?"  # its text may come back
-# A capture that equals another one: that one was found unchanged then.
-_SEEN_AGAIN = """
-SELECT same_as, source, old FROM scratch.captures WHERE same_as IS NOT NULL ORDER BY id
+_NEW_ID = "(SELECT coalesce(same_as, id) FROM scratch.captures WHERE source = number AND old = {})"
+_CHANGED = {
+    "id": "one.id",
+    "key": own_key("page.key"),
+    "canonical_url": OWN_URL.format("page.key", "page.canonical_url"),
+    "latest": "one.latest",
+    "visit": "page.visit + shift",
+    "seen_visit": "page.seen_visit + shift",
+    "parameters": "(SELECT new FROM scratch.parameters WHERE source = number"
+    " AND old = page.parameters)",
+    **{name: _NEW_ID.format(f"page.{name}") for name in ("duplicate_of", "resembles", "part_of")},
+}
+_VALUES = ", ".join(f"{_CHANGED.get(name, f'page.{name}')} AS {name}" for name in COLUMNS)
+_COPY = f"""
+INSERT INTO main.pages SELECT *, {{}} FROM (
+    SELECT {_VALUES} {_CAPTURES} WHERE same_as IS NULL AND one.old BETWEEN ? AND ?)
 """
-# As PageRow.see_again: a name that is not known takes no other one's place.
-_SEEN = [f"{name} = {'coalesce(?, name)' if name == 'name' else '?'}" for name in SEEN_COLUMNS]
+# Behind what was replaced its text may come back.
+_COPY_BESIDE = f"""
+INSERT OR REPLACE INTO main.near_texts (page, text, content)
+SELECT one.id, beside.text, beside.content
+{_CAPTURES} JOIN crawl.near_texts AS beside ON beside.page = one.old
+WHERE same_as IS NULL AND page.verdict IN ({listed(DUPLICATES | WALLS)})
+  AND (one.latest OR page.verdict IN ({listed(WALLS)})
+       OR EXISTS (SELECT 1 FROM main.wall_pages WHERE replaced = one.id))
+"""
+# Originals in other crawls, which are found when all are copied.
+_NOTE_ORIGINALS = f"""
+INSERT INTO scratch.named SELECT one.id, elsewhere.key, elsewhere.text_digest
+{_CAPTURES} JOIN crawl.elsewhere ON elsewhere.page = one.old
+WHERE same_as IS NULL AND one.latest AND page.verdict IN ({listed(DUPLICATES)})
+"""
+# A capture that equals another one: that one was found unchanged then. As PageRow.see_again: a name
+# that is not known takes no other one's place.
+_SEEN = {name: f"page.{name}" for name in ("seen_at", *SEEN_COLUMNS)}
+_SEEN["name"] = "coalesce(page.name, same.name)"
+_TOUCHED = (
+    f"{name} = iif(page.seen_at > same.seen_at, {value}, same.{name})"
+    for name, value in _SEEN.items()
+)
 _TOUCH = f"""
-UPDATE pages SET seen_visit = max(seen_visit, ?), seen_at = ?, {", ".join(_SEEN)}
-WHERE id = ? AND seen_at < ?
+UPDATE main.pages AS same SET seen_visit = max(same.seen_visit, page.seen_visit + shift),
+    {", ".join(_TOUCHED)}
+{_CAPTURES} WHERE one.same_as = same.id
 """
 
-# Texts that two crawls kept without knowing of each other, or after one was killed.
-_MAKE_DUPLICATES = f"""
-UPDATE pages SET verdict = '{TEXT_DUPLICATE}', distance = 0, similarity = 1.0, text = NULL,
-    content = NULL, html = NULL, duplicate_of = (
-        SELECT min(first.id) FROM pages AS first
-        WHERE first.text_digest = pages.text_digest AND first.latest = 1
-          AND first.text IS NOT NULL)
-WHERE id IN (SELECT id FROM ({TWICE}))
-"""
-
-# The named page itself if its text is unchanged; else a page with the same text.
-_NAME = """
+# Of a duplicate whose original is in another crawl: that page if its text is unchanged, else a
+# page with the same text, else what the fleet has.
+_NAME_ELSEWHERE = """
 UPDATE pages SET duplicate_of = (
-    SELECT kept.id FROM scratch.named JOIN pages AS kept
-      ON kept.text_digest = named.text_digest AND kept.latest = 1 AND kept.text IS NOT NULL
-    WHERE named.page = pages.id
-    ORDER BY kept.id IS NOT named.original, kept.key IS NOT named.key, kept.id LIMIT 1)
+    SELECT kept.id FROM scratch.named JOIN pages AS kept ON kept.text_digest = named.text_digest
+    WHERE named.page = pages.id AND kept.text IS NOT NULL
+    ORDER BY kept.latest DESC, kept.key IS NOT named.key, kept.id LIMIT 1)
 WHERE id IN (SELECT page FROM scratch.named WHERE text_digest IS NOT NULL)
 """
-
 # A file is never stored: its copies name one with the same bytes.
+_COPIES_OF_FILES = f"latest = 1 AND verdict = '{EXACT_DUPLICATE}' AND is_main IS NULL"
 _NAME_FILE = f"""
 UPDATE pages SET duplicate_of = (
-    SELECT file.id FROM scratch.named JOIN pages AS file
-      ON file.payload_digest = pages.payload_digest
-     AND file.verdict IN ({listed(ORIGINALS)}) AND file.verdict = '{NOT_HTML}'
-    WHERE named.page = pages.id
-    ORDER BY file.latest DESC, file.id IS NOT named.original, file.key IS NOT named.key, file.id
-    LIMIT 1)
-WHERE id IN (SELECT page FROM scratch.named WHERE text_digest IS NULL)
+    SELECT file.id FROM pages AS file
+    WHERE file.payload_digest = pages.payload_digest
+      AND file.verdict IN ({listed(ORIGINALS)}) AND file.verdict = '{NOT_HTML}'
+    ORDER BY file.latest DESC, file.id LIMIT 1)
+WHERE {_COPIES_OF_FILES}
 """
 _FILES_ALONE = f"""
 UPDATE pages SET verdict = '{NOT_HTML}', distance = NULL, similarity = NULL,
     reason = coalesce(reason, '{Reason.LOST_FILE}')
-WHERE id IN (
-    SELECT page FROM scratch.named JOIN pages ON pages.id = page
-    WHERE pages.duplicate_of IS NULL AND pages.text_digest IS NULL)
+WHERE {_COPIES_OF_FILES} AND duplicate_of IS NULL
 """
 
 SCRATCH = """
@@ -94,124 +110,53 @@ CREATE TABLE scratch.found (
     fetched_at REAL, source INTEGER, old INTEGER, key BLOB, latest INTEGER, verdict TEXT,
     words INTEGER, text_digest BLOB, payload_digest BLOB, body_bytes INTEGER, has_text INTEGER
 );
-CREATE TABLE scratch.captures (
-    id INTEGER PRIMARY KEY, source INTEGER, old INTEGER, key BLOB, latest INTEGER, verdict TEXT,
-    words INTEGER, text_digest BLOB, payload_digest BLOB, body_bytes INTEGER, has_text INTEGER,
-    same_as INTEGER
-);
-CREATE TABLE scratch.named (
-    page INTEGER PRIMARY KEY, original INTEGER, key BLOB, text_digest BLOB
-);
+CREATE TABLE scratch.parameters (
+    source INTEGER, old INTEGER, new INTEGER, PRIMARY KEY (source, old)
+) WITHOUT ROWID;
+CREATE TABLE scratch.named (page INTEGER PRIMARY KEY, key BLOB, text_digest BLOB);
 """
-_FIND = """
-SELECT fetched_at, ?, id, key, latest, verdict, words, text_digest, payload_digest, body_bytes,
-       text IS NOT NULL
-FROM pages
+_FIND = f"""
+INSERT INTO scratch.found
+SELECT fetched_at, number, page.id, key, latest, verdict, words, text_digest, payload_digest,
+       body_bytes, text IS NOT NULL OR verdict IN ({listed(DUPLICATES)})
+       AND EXISTS (SELECT 1 FROM crawl.near_texts WHERE near_texts.page = page.id)
+FROM scratch.attached JOIN crawl.pages AS page
 """
 _NUMBER = """
-INSERT INTO scratch.captures
-SELECT NULL, source, old, key, latest, verdict, words, text_digest, payload_digest, body_bytes,
-       has_text, NULL
-FROM scratch.found ORDER BY fetched_at, source, old
-"""
-_INDEX = """
+CREATE TABLE scratch.captures AS
+SELECT row_number() OVER (ORDER BY fetched_at, source, old) AS id, *, NULL AS same_as
+FROM scratch.found;
+CREATE UNIQUE INDEX scratch.captures_id ON captures (id);
 CREATE UNIQUE INDEX scratch.captures_old ON captures (source, old);
 CREATE INDEX scratch.captures_key ON captures (key, latest);
 DROP TABLE scratch.found;
 """
 
 
-@dataclass(slots=True)
-class Copier:
-    """Copies rows of ``pages``, ``near_texts`` and the original of each duplicate.
+def copy_captures(database: Database, sources: Sequence[MergedCrawl], watch: CheckWatch) -> None:
+    """Copy the numbered captures, each with the text beside it and the original that it names.
 
-    Args:
-        database: Database of the merged crawl, with the captures numbered.
-        sources: Crawls to copy from.
-        parameters: New ids of parameters, by number of the source and old id.
-        parted: Keys of pages that are not those of their crawl.
+    Complexity: O(n log n).
     """
-
-    database: Database
-    sources: Sequence[MergedCrawl]
-    parameters: Mapping[tuple[int, int], int]
-    parted: PartedKeys
-
-    def copy(self, count: int, watch: CheckWatch) -> None:
-        """Copy all captures in their new order. Complexity: O(n log n); memory of a batch."""
-        watch.begin("copying pages", count)
-        last = 0
-        insert = PageStore(self.database).insert_sql
-        while rows := self.database.read(_CAPTURES, (last, _BATCH)).fetchall():
-            self.database.write_many(insert, self._copies(rows))
-            self.database.commit()
-            watch.advance(len(rows))
-            last = rows[-1][0]
-        self._touch()
-
-    def _copies(self, rows: Sequence[tuple[int, int, int, int]]) -> Iterator[list[Any]]:
-        for new, number, old, latest in rows:
-            source = self.sources[number]
-            page = dict(zip(COLUMNS, source.one(_ROW, old), strict=True))
-            is_wall, original = page["verdict"] in WALLS, None
-            if latest or is_wall or self.database.read(_IS_REPLACED, (new,)).fetchone():
-                self._copy_beside(source, new, page)
-            if latest:
-                self._note_original(source, new, page)
-            elif not is_wall:
-                original = self._new_id(number, page["duplicate_of"])
-            own = self.parted.own(number, page["key"])
-            if own is not None:
-                page |= own._asdict()
-            page |= {
-                "id": new,
-                "latest": latest,
-                "visit": page["visit"] + source.shift,
-                "seen_visit": page["seen_visit"] + source.shift,
-                "parameters": self.parameters.get((number, page["parameters"])),
-                "duplicate_of": original,
-                "resembles": self._new_id(number, page["resembles"]),
-                "part_of": self._new_id(number, page["part_of"]),
-            }
-            yield list(page.values())
-
-    def _copy_beside(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
-        text = source.one("SELECT text, content FROM near_texts WHERE page = ?", page["id"])
-        if text is not None and page["verdict"] in DUPLICATES | WALLS:
-            self.database.write(PUT_NEAR_TEXT, (new, *text))
-
-    def _note_original(self, source: MergedCrawl, new: int, page: Mapping[str, Any]) -> None:
-        """Record the original of a newest capture, which is found when all are copied."""
-        if page["verdict"] not in DUPLICATES:
-            return
-        original = page["duplicate_of"]
-        found = source.one(_ELSEWHERE, page["id"])
-        if original is not None:
-            found = source.one(_ORIGINAL, original)
-        key, digest = found or (None, None)
-        row = (new, self._new_id(source.number, original), key, digest)
-        self.database.write("INSERT INTO scratch.named VALUES (?, ?, ?, ?)", row)
-
-    def _new_id(self, source: int, old: int | None) -> int | None:
-        if old is None:
-            return None
-        return self.database.value(_NEW_ID, (source, old))
-
-    def _touch(self) -> None:
-        for same_as, number, old in self.database.read(_SEEN_AGAIN).fetchall():
-            source = self.sources[number]
-            page = dict(zip(COLUMNS, source.one(_ROW, old), strict=True))
-            seen = page["seen_visit"] + source.shift, page["seen_at"]
-            said = (page[name] for name in SEEN_COLUMNS)
-            self.database.write(_TOUCH, (*seen, *said, same_as, page["seen_at"]))
+    watch.begin("copying pages", database.value("SELECT count(*) FROM scratch.captures") or 0)
+    copy = _COPY.format(checksum_sql(database.read, "pages"))
+    for _ in attached(database, sources):
+        last = database.value("SELECT max(id) FROM crawl.pages") or 0
+        for first in range(1, last + 1, _AT_ONCE):
+            watch.advance(database.write(copy, (first, first + _AT_ONCE - 1)).rowcount)
+            database.commit()
+        database.write(_COPY_BESIDE)
+        database.write(_NOTE_ORIGINALS)
+    for _ in attached(database, sources):
+        database.write(_TOUCH)
 
 
 def name_originals(database: Database) -> None:
-    """Set the original of each duplicate to the kept page that it repeats, if there is one.
+    """Set the originals in other crawls, and those of copies of files.
 
     Complexity: O(duplicates * log n).
     """
-    for sql in (_MAKE_DUPLICATES, _NAME, _NAME_FILE, _FILES_ALONE):
+    for sql in (_NAME_ELSEWHERE, _NAME_FILE, _FILES_ALONE):
         database.write(sql)
         database.commit()
 
@@ -270,26 +215,18 @@ def choose(captures: Sequence[MergedCapture]) -> tuple[int, dict[int, int]]:
 
 
 def number_captures(
-    database: Database, sources: Iterable[MergedCrawl], parted: PartedKeys, watch: CheckWatch
-) -> int:
-    """Give all captures new ids in the order in which they were made; return their number.
+    database: Database, sources: Sequence[MergedCrawl], parted: PartedKeys, watch: CheckWatch
+) -> None:
+    """Give all captures new ids in the order in which they were made.
 
     Complexity: O(n log n).
     """
-    for source in sources:
+    for source in attached(database, sources):
         watch.begin(f"reading {source.folder}", source.count("pages"))
-        rows = _watched(source.connection.execute(_FIND, (source.number,)), watch)
-        marks = ", ".join("?" * 11)
-        database.write_many(f"INSERT INTO scratch.found VALUES ({marks})", rows)
-    database.write(_NUMBER)
-    for statement in _INDEX.strip().split(";\n"):
+        watch.advance(database.write(_FIND).rowcount)
+    for statement in _NUMBER.strip().split(";\n"):
         database.write(statement)
     parted.part()
-    _choose_newest(database, watch)
-    return int(database.read("SELECT count(*) FROM scratch.captures").fetchone()[0])
-
-
-def _choose_newest(database: Database, watch: CheckWatch) -> None:
     watch.begin("pages in several crawls", 0)
     for rows in rivals(database, ", ".join(MergedCapture._fields[1:])):
         _put(database, *choose(list(map(MergedCapture._make, rows))))
@@ -306,9 +243,3 @@ def _put(database: Database, newest: int, same: Mapping[int, int]) -> None:
         while stays in same:
             stays = same[stays]  # noqa: PLW2901  # itself the same as a third one
         database.write("UPDATE scratch.captures SET same_as = ? WHERE id = ?", (stays, goes))
-
-
-def _watched(rows: Iterable[tuple[object, ...]], watch: CheckWatch) -> Iterator[tuple[object, ...]]:
-    for row in rows:
-        watch.advance()
-        yield row

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from filelock import FileLock, Timeout
-
 from crawler.maintenance.crawl_directory import CrawlDirectory
+from crawler.pages.page_row import fetched_in, url_of
 from crawler.storage import meta_names
-from crawler.storage.errors import CrawlStorageError, JobError, JobInUseError, JobVersionError
+from crawler.storage.database import FILE_NAME, reading_mode
+from crawler.storage.errors import CrawlStorageError, JobError, JobVersionError
 from crawler.storage.states import VariantState
+from crawler.url_rules.variants import tried_rules
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from crawler.storage.database import Database
@@ -47,6 +47,30 @@ class MergedCrawl:
 
     def count(self, table: str) -> int:
         return int(self.one(f"SELECT count(*) FROM {table}")[0])
+
+
+def attached(database: Database, sources: Iterable[MergedCrawl]) -> Iterator[MergedCrawl]:
+    """Yield crawls one after the other; statements of another database read each as ``crawl``."""
+    for source in sources:
+        database.commit()
+        path = source.folder / FILE_NAME
+        uri = f"{path.absolute().as_uri()}?{reading_mode(path)}"
+        database.read("ATTACH DATABASE ? AS crawl", (uri,))
+        row = source.number, source.shift
+        database.write("INSERT OR REPLACE INTO scratch.attached VALUES (1, ?, ?)", row)
+        yield source
+        database.commit()
+        database.read("DETACH DATABASE crawl")
+
+
+def own_key(key: str) -> str:
+    """Return the SQL of the key in the merged crawl of what ``crawl`` has under a key."""
+    return f"coalesce((SELECT own FROM scratch.parted WHERE {_PARTED.format(key)}), {key})"
+
+
+_PARTED = "parted.source = attached.number AND parted.key = {}"
+IS_PARTED = f"EXISTS (SELECT 1 FROM scratch.parted WHERE {_PARTED})"
+OWN_URL = f"coalesce((SELECT parted.canonical_url FROM scratch.parted WHERE {_PARTED}), {{}})"
 
 
 @contextmanager
@@ -111,46 +135,8 @@ def _checked(
     return MergedCrawl(number, directory.folder, directory.connection, directory.meta, shift)
 
 
-@contextmanager
-def made_whole(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside a new one, and rename it when the block ends.
-
-    After an exception nothing is left. The remains of a killed process are deleted by the next one.
-
-    Files:
-        .NAME.part: The unfinished folder; .NAME.part.lock: held meanwhile.
-
-    Raises:
-        JobError: The folder is not empty, or cannot be made.
-        JobInUseError: Another process is making it.
-    """
-    folder = folder.resolve()  # "." has no name, and a link cannot be replaced by a folder
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise JobError(f"{folder}: there is something in it already; name a new directory")
-    part = folder.with_name(f".{folder.name}.part")
-    lock = FileLock(f"{part}.lock", timeout=0)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout:
-        raise JobInUseError(f"{folder}: another process is making it") from None
-    except OSError as error:
-        raise JobError(f"{folder}: cannot be made: {error.strerror}") from error
-    try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir()
-        yield part
-        if folder.exists():
-            folder.rmdir()
-        part.rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-        lock.release()
-        lock_file = part.with_name(f"{part.name}.lock")
-        lock_file.unlink(missing_ok=True)
-
-
 SCRATCH = """
+CREATE TABLE scratch.attached (id INTEGER PRIMARY KEY, number INTEGER, shift INTEGER);
 CREATE TABLE scratch.parted (
     source INTEGER, key BLOB, own BLOB, canonical_url TEXT, PRIMARY KEY (source, key)
 ) WITHOUT ROWID;
@@ -164,17 +150,14 @@ ORDER BY key, id
 """
 _PART = "INSERT INTO scratch.parted VALUES (?, ?, ?, ?)"
 _RENAME = "UPDATE scratch.captures SET key = ? WHERE key = ? AND source = ?"
-_OWN = "SELECT own, canonical_url FROM scratch.parted WHERE source = ? AND key = ?"
-_TRIED = "SELECT rule, agreed, reason FROM fixed_rules WHERE host = ?"
-_URL = "SELECT url FROM pages WHERE id = ?"
+_OWN = "SELECT own FROM scratch.parted WHERE source = ? AND key = ?"
 _URLS_OF_KEY = """
-SELECT url FROM pages WHERE key = ?1 AND latest = 1 AND max(visit, seen_visit) = ?2
-UNION ALL SELECT url FROM requests WHERE key = ?1 AND url <> ''
+SELECT url FROM requests WHERE key = ?1 AND url <> ''
 UNION ALL SELECT url FROM variants WHERE key = ?1 AND page = ?1
 """
 _VARIANT = f"""
-INSERT INTO variants VALUES (?1, ?2, ?2, ?3, ?4, ?5, {VariantState.SEPARATE}, 0, x'')
-ON CONFLICT (key) DO UPDATE SET state = excluded.state, request = excluded.request
+INSERT INTO variants VALUES (?1, ?2, ?2, ?3, ?4, ?5, {VariantState.SEPARATE}, 0, '')
+ON CONFLICT (key) DO UPDATE SET state = excluded.state
 """
 
 
@@ -184,13 +167,6 @@ def rivals(database: Database, columns: str) -> Iterator[list[Any]]:
     while rows := database.read(_RIVALS.format(columns), (last,)).fetchall():
         for last, group in groupby(rows, itemgetter(0)):  # noqa: B007
             yield list(group)
-
-
-class OwnKey(NamedTuple):
-    """The key of a page in the merged crawl, with the canonical URL that it is made of."""
-
-    key: bytes
-    canonical_url: str
 
 
 class PartedKeys:
@@ -210,7 +186,8 @@ class PartedKeys:
         self._sources = sources
         version = database.meta(meta_names.URL_RULES) or ""
         self._canonical = Canonicalizer.of_version(version) or Canonicalizer()
-        self._has_any = False
+        found = (tried_rules(source.connection.execute) for source in sources)
+        self._tried = list(chain.from_iterable(found))
 
     def part(self) -> None:
         """Find the pages to part, and rename their numbered captures. Complexity: O(n log n)."""
@@ -221,7 +198,8 @@ class PartedKeys:
 
     def _part(self, key: bytes, captures: Sequence[tuple[bytes, int, int, bytes | None]]) -> None:
         urls = {
-            source: str(self._sources[source].one(_URL, old)[0]) for _, source, old, _ in captures
+            source: url_of(self._sources[source].connection.execute, old) or ""
+            for _, source, old, _ in captures
         }
         with suppress(MalformedUrl):
             if self._are_one(set(map(self._canonical.exact, urls.values()))):
@@ -233,33 +211,24 @@ class PartedKeys:
                 own = self._canonical.variant_key(url)
                 self._database.write(_PART, (source, key, own, exact))
                 self._database.write(_RENAME, (own, key, source))
-                self._has_any = True
 
     def _are_one(self, exact: set[str]) -> bool:
         """Return whether exact URLs are the same, or all by rules that a crawl found right."""
         first, *others = exact
         host = urlsplit(first).netloc
-        found = [source.connection.execute(_TRIED, (host,)).fetchall() for source in self._sources]
-        tried = list(chain.from_iterable(found))
-        right = {rule for rule, agreed, reason in tried if agreed and reason is None}
-        right -= {rule for rule, _, reason in tried if reason is not None}
+        tried = [(name, row) for its_host, name, row in self._tried if its_host == host]
+        right = {name for name, row in tried if row.positives and row.reason is None}
+        right -= {name for name, row in tried if row.reason is not None}
         parting = [
             self._canonical.parting(first, other) or self._canonical.sufficient(first, other)[:1]
             for other in others
         ]
         return all(names and right.issuperset(names) for names in parting)
 
-    def own(self, source: int, key: bytes) -> OwnKey | None:
-        """Return the key that a page of a crawl has instead of another one; None: it keeps it."""
-        if not self._has_any:
-            return None
-        row = self._database.read(_OWN, (source, key)).fetchone()
-        return None if row is None else OwnKey(*row)
-
     def key(self, source: int, key: bytes) -> bytes:
         """Return the key in the merged crawl of what a crawl has under a key."""
-        own = self.own(source, key)
-        return key if own is None else own.key
+        own: bytes | None = self._database.value(_OWN, (source, key))
+        return key if own is None else own
 
     def note_variants(self) -> None:
         """Note all parted URLs as pages of their own, after the variants of all crawls."""
@@ -287,5 +256,6 @@ class PartedKeys:
     def _is_of(self, key: bytes, exact: str) -> bool:
         """Return whether a key has no page or request in this visit, or those of a URL alone."""
         visit = int(self._database.meta(meta_names.VISIT) or 0)
-        urls = [str(url) for (url,) in self._database.read(_URLS_OF_KEY, (key, visit))]
+        urls = [url for (url,) in self._database.read(_URLS_OF_KEY, (key,))]
+        urls += [url for *_, url in fetched_in(self._database.read, visit, key)]
         return all(self._canonical.exact(url) == exact for url in urls)

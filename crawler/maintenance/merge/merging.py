@@ -3,71 +3,55 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.merge import lost_originals, merged_captures, merged_crawls
-from crawler.maintenance.merge.lost_originals import FleetPages, LostOriginals, fleet_of
-from crawler.maintenance.merge.merged_captures import Copier, name_originals, number_captures
-from crawler.maintenance.merge.merged_crawls import PartedKeys, blamed, made_whole, opened
+from crawler.maintenance.crawl_directory import CrawlDirectory, made_whole
+from crawler.maintenance.merge import fleet_texts, merged_captures, merged_crawls
+from crawler.maintenance.merge.fleet_texts import FleetCrawl, fleet_of
+from crawler.maintenance.merge.merged_captures import copy_captures, name_originals, number_captures
+from crawler.maintenance.merge.merged_crawls import MergedCrawl, PartedKeys, blamed, opened
 from crawler.maintenance.merge.small_tables import (
     merge_known,
     merge_links,
     merge_meta,
-    merge_name_slots,
     merge_parameters,
+    merge_plain,
     merge_requests,
     merge_url_rules,
-    merge_walls,
 )
-from crawler.maintenance.verify.capture_checks import queue_orphans
+from crawler.maintenance.rejudge.rejudging import judge_merged
+from crawler.maintenance.tally import ALL_PAGES, DUPLICATE_PAGES, KEPT_PAGES
+from crawler.maintenance.verify.capture_checks import ORPHANS, queue_orphans
 from crawler.maintenance.verify.file_checks import opened_indexes
-from crawler.maintenance.verify.finding import Repairer
-from crawler.pages.boilerplate import CountedBoilerplate
 from crawler.pages.live_parameters import newest
-from crawler.pages.page_row import to_unsigned
 from crawler.pages.page_store import PageStore
 from crawler.pages.promotion import Promotion
-from crawler.pages.reasons import Reason, detail_of, without
 from crawler.pages.stored_texts import PageDocuments
-from crawler.pages.verdicts import (
-    CHANGED,
-    CONTAINED,
-    KEPT,
-    PART_OF_NOTHING,
-    SAME_TEMPLATE,
-    listed,
-)
 from crawler.pages.walls import Walls
 from crawler.storage import meta_names
 from crawler.storage.database import Database
-from crawler.storage.errors import CrawlStorageError
-from neardup import Deduplicator, Parameters, hamming
+from crawler.storage.errors import CrawlStorageError, DamagedTextError, JobError
+from neardup import Deduplicator, Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crawler.maintenance.merge.lost_originals import FleetRecord
-    from crawler.maintenance.merge.merged_crawls import MergedCrawl
+    from crawler.maintenance.merge.fleet_texts import FleetRecord
+    from crawler.maintenance.rejudge.rejudging import Rejudgement
     from crawler.maintenance.verify.finding import CheckWatch
 
-_SCRATCH = "".join(
-    (
-        merged_captures.SCRATCH,
-        merged_crawls.SCRATCH,
-        lost_originals.SCRATCH,
-        "CREATE TABLE scratch.resembled (page INTEGER PRIMARY KEY, url TEXT NOT NULL);",
-    )
-)
-_COUNTS = """
-SELECT count(*), coalesce(sum(text IS NOT NULL), 0),
-       coalesce(sum(duplicate_of IS NOT NULL), 0)
-FROM pages WHERE latest = 1
+_SOURCE_OF = "SELECT source FROM scratch.captures WHERE id = ?"
+# What the fleet lent has been moved to the pages that needed it.
+_END_LOAN = f"""
+DELETE FROM pages WHERE fetched_at = {fleet_texts.LENT_AT}
+    AND id IN (SELECT id FROM scratch.captures WHERE source = ? AND latest = 0)
 """
+_SCRATCH = merged_captures.SCRATCH + merged_crawls.SCRATCH + fleet_texts.SCRATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +64,8 @@ class Merged:
         kept: Number of kept pages.
         duplicates: Number of pages that repeat a kept one.
         fetched_twice: Number of captures that repeat one of another crawl.
-        orphans: Number of duplicates without an original that were judged again.
+        now_kept: Number of duplicates that are kept now, since no crawl keeps what they repeat.
+        now_dropped: Number of pages that are duplicates now, of those that another crawl kept.
         lost: URLs of duplicates whose text is lost.
         queued: Whether the lost ones are queued to be fetched again.
         missing: Pages that workers of the fleet fetched whose directory is missing, by their name.
@@ -93,7 +78,8 @@ class Merged:
     kept: int
     duplicates: int
     fetched_twice: int
-    orphans: int
+    now_kept: int
+    now_dropped: int
     lost: tuple[str, ...]
     queued: bool
     missing: dict[str, int]
@@ -128,13 +114,13 @@ def merge(
         JobError: One of the directories cannot be used, or they do not go together.
         CrawlStorageError: The disk is full.
 
-    Complexity: O(n log n) for n captures; memory of some thousand pages, whatever their number.
+    Complexity: O(n log n) for n captures, and one judgement for each page; memory of the indexes.
     """
-    with opened(folders) as sources, made_whole(folder) as part:
+    with opened(folders) as sources, made_whole(folder) as part, ExitStack() as stack:
         database = Database(part)
         try:
             merging = _Merging(database, part, sources, watch)
-            merged = merging.merge(fleet)
+            merged = merging.merge(fleet, stack)
             merging.close()
         except BaseException as error:
             database.fail("merging was interrupted")
@@ -151,6 +137,7 @@ class _Merging:
 
     Files:
         scratch.db: Facts of all captures; deleted at the end.
+        fleet: Crawl directory of what only the fleet has; likewise.
     """
 
     def __init__(
@@ -158,9 +145,9 @@ class _Merging:
     ) -> None:
         self._database = database
         self._part = part
-        self._sources = sources
+        self._sources = [*sources]
         self._watch = watch
-        self._scratch = part / "scratch.db"
+        self._scratch, self._fleet = part / "scratch.db", part / "fleet"
         database.sort_in("FILE")
         database.read("ATTACH DATABASE ? AS scratch", (str(self._scratch),))
         database.read("PRAGMA scratch.journal_mode = OFF")
@@ -168,36 +155,36 @@ class _Merging:
         for statement in filter(str.strip, _SCRATCH.split(";")):
             database.write(statement)
 
-    def merge(self, fleet: FleetRecord | None) -> Merged:
+    def merge(self, fleet: FleetRecord | None, stack: ExitStack) -> Merged:
         database, sources, watch = self._database, self._sources, self._watch
         visit = merge_meta(database, sources)
-        parted = PartedKeys(database, sources)
-        parameters = merge_parameters(database, sources)
-        count = number_captures(database, sources, parted, watch)
-        merge_url_rules(database, sources, parted)
-        merge_walls(database, sources)
-        merge_name_slots(database, sources)
-        Copier(database, sources, parameters, parted).copy(count, watch)
-        merge_links(database, sources, parted, watch)
-        merge_known(database, sources, parted, watch)
-        merge_requests(database, sources, visit, parted, watch)
         missing = {} if fleet is None else fleet.missing(sources)
-        restored, fleet_pages = 0, None
+        directories, restored = len(sources), 0
         if fleet is not None:
-            fleet_pages = FleetPages(database, fleet, self._tuned.min_words)
-            restored = fleet_pages.restore(watch) if missing else 0
+            kept = FleetCrawl(self._fleet, fleet, tuple(sources), database)
+            restored = kept.make(watch, restores=bool(missing))
+            directory = stack.enter_context(closing(CrawlDirectory(self._fleet)))
+            sources.append(MergedCrawl(directories, self._fleet, directory.connection, {}, 0))
+        parted = PartedKeys(database, sources)
+        merge_parameters(database, sources)
+        number_captures(database, sources, parted, watch)
+        merge_url_rules(database, sources, parted)
+        merge_plain(database, sources)
+        copy_captures(database, sources, watch)
+        merge_links(database, sources, watch)
+        merge_known(database, sources, watch)
+        merge_requests(database, sources, visit, parted, watch)
         name_originals(database)
-        orphans, lost = self._settle_orphans(fleet_pages)
-        name_resembled(database)
+        judged, lost = self._judge()
         twice = "SELECT count(*) FROM scratch.captures WHERE same_as IS NOT NULL"
-        pages, held, duplicates = database.read(_COUNTS).fetchone()
         return Merged(
-            directories=len(sources),
-            pages=pages,
-            kept=held,
-            duplicates=duplicates,
-            fetched_twice=int(database.read(twice).fetchone()[0]),
-            orphans=orphans,
+            directories=directories,
+            pages=database.value(ALL_PAGES) or 0,
+            kept=database.value(KEPT_PAGES) or 0,
+            duplicates=database.value(DUPLICATE_PAGES) or 0,
+            fetched_twice=database.value(twice) or 0,
+            now_kept=0 if judged is None else judged.now_kept,
+            now_dropped=0 if judged is None else judged.now_dropped,
             lost=tuple(lost),
             queued=bool(lost) and database.meta(meta_names.PLAN) is not None,
             missing=missing,
@@ -210,13 +197,32 @@ class _Merging:
         tuned = newest(self._database.read)
         return Parameters() if tuned is None else tuned.parameters
 
-    def _settle_orphans(self, fleet: FleetPages | None) -> tuple[int, list[str]]:
-        """Make the indexes, and judge the duplicates without an original by them."""
+    def _judge(self) -> tuple[Rejudgement | None, list[str]]:
+        """Judge all pages together; return also the URLs of duplicates whose text is lost."""
         database = self._database
-        tuned = newest(database.read)
-        parameters = self._tuned
-        store = PageStore(database)
         database.commit()
+        with closing(CrawlDirectory(self._part)) as directory:
+            try:
+                judged, lost = judge_merged(directory, database, self._watch)
+            except DamagedTextError as error:
+                number = database.value(_SOURCE_OF, (error.page,)) or 0
+                folder = self._sources[number].folder
+                if folder == self._fleet:
+                    raise JobError(f"--redis: {error}; merge without it lacks the text") from None
+                raise error.of(folder) from None
+            if self._sources[-1].folder == self._fleet:
+                database.write(_END_LOAN, (len(self._sources) - 1,))
+            database.commit()
+            self._give_wall_verdicts()
+            orphans = [str(url) for _, url in database.read(ORPHANS)]
+            queue_orphans(database)
+            database.commit()
+        return judged, list(dict.fromkeys([*lost, *orphans]))
+
+    def _give_wall_verdicts(self) -> None:
+        """Make the indexes; one of the crawls may not have recognised the text of a wall yet."""
+        database, parameters, tuned = self._database, self._tuned, newest(self._database.read)
+        store = PageStore(database)
         self._watch.begin("fingerprint index", 0)
         with opened_indexes(self._part, store, parameters) as opened:
             deduplicator = Deduplicator(
@@ -226,82 +232,13 @@ class _Merging:
                 signatures=opened.signatures,
                 passages=opened.passages,
             )
-            originals = LostOriginals(database, store, deduplicator, fleet)
-            found = len(originals.orphans())
-            lost = originals.settle(self._watch)
             promotion = Promotion(store, deduplicator, 0 if tuned is None else tuned.id)
-            # One of the crawls may not have recognised the text of a wall yet.
             Walls(store, deduplicator, promotion).verdicts.go_on(math.inf)
-            CountedBoilerplate.opened(database).save(database)
             database.commit()
             deduplicator.flush()
-        if lost:
-            with closing(CrawlDirectory(self._part)) as directory:
-                queue_orphans(Repairer(directory, database))
-            database.commit()
-        return found - len(lost), lost
 
     def close(self) -> None:
         self._database.commit()
         self._database.read("DETACH DATABASE scratch")
         self._scratch.unlink()
-
-
-# Two crawls kept the same text: the later page is a duplicate now, and resembles nothing.
-_DUPLICATES_RESEMBLE_NOTHING = f"""
-UPDATE pages SET resembles = NULL
-WHERE resembles IS NOT NULL AND verdict NOT IN ('{SAME_TEMPLATE}', '{CHANGED}')
-"""
-_RESEMBLE_ORIGINALS = """
-UPDATE pages SET resembles = kept.duplicate_of FROM pages AS kept
-WHERE kept.id = pages.resembles AND kept.duplicate_of IS NOT NULL
-"""
-# Of equal texts one stays, and each part of it is a part of that one.
-_PARTS_OF_ORIGINALS = """
-UPDATE pages SET part_of = kept.duplicate_of FROM pages AS kept
-WHERE kept.id = pages.part_of AND kept.duplicate_of IS NOT NULL
-"""
-_PARTS_OF_NOTHING = f"""
-{PART_OF_NOTHING}
-WHERE (part_of IS NOT NULL OR containment IS NOT NULL) AND verdict <> '{CONTAINED}'
-  AND (verdict NOT IN ({listed(KEPT)}) OR part_of IS NULL OR part_of = id
-       OR key = (SELECT key FROM pages AS whole WHERE whole.id = pages.part_of))
-"""
-_ELSEWHERE = f"""
-SELECT id, reason FROM pages
-WHERE verdict = '{SAME_TEMPLATE}' AND resembles IS NULL AND latest = 1 AND reason IS NOT NULL
-"""
-_HERE = """
-SELECT pages.id, pages.reason, pages.distance, pages.fingerprint, kept.id, kept.fingerprint
-FROM scratch.resembled JOIN pages ON pages.id = resembled.page
-JOIN pages AS kept ON kept.url = resembled.url AND kept.latest = 1 AND kept.text IS NOT NULL
-"""
-
-
-def name_resembled(database: Database) -> None:
-    """Set the resembled page of each page that crawls of a fleet knew by its URL alone.
-
-    A page that has another text by now, as its fingerprint tells, is not named. A part of a page
-    that is a duplicate now is one of its original.
-
-    Complexity: O(pages * log n).
-    """
-    for sql in (
-        _DUPLICATES_RESEMBLE_NOTHING,
-        _RESEMBLE_ORIGINALS,
-        _PARTS_OF_ORIGINALS,
-        _PARTS_OF_NOTHING,
-    ):
-        database.write(sql)
-    for page, reason in database.read(_ELSEWHERE).fetchall():
-        url = detail_of(reason, Reason.RESEMBLES)
-        if url is not None:
-            database.write("INSERT INTO scratch.resembled VALUES (?, ?)", (page, url))
-    for page, reason, distance, fingerprint, kept, other in database.read(_HERE).fetchall():
-        one, two = to_unsigned(fingerprint), to_unsigned(other)
-        if one is not None and two is not None and hamming(one, two) == distance:
-            database.write(
-                "UPDATE pages SET resembles = ?, reason = ? WHERE id = ?",
-                (kept, without(reason, Reason.RESEMBLES), page),
-            )
-    database.commit()
+        shutil.rmtree(self._fleet, ignore_errors=True)

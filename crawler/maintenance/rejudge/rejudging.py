@@ -2,182 +2,35 @@
 
 from __future__ import annotations
 
-import json
+import sqlite3
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from zstandard import ZstdError
-
-from crawler.maintenance.rejudge.new_verdicts import JUDGED, JudgedRow, Rejudge
+from crawler.maintenance.rejudge.new_verdicts import Rejudge
 from crawler.maintenance.verify.file_checks import (
     FINGERPRINTS,
     make_bloom,
     make_indexes,
     remove_indexes,
 )
-from crawler.maintenance.verify.finding import MAX_EXAMPLES, QueueAgain
-from crawler.pages.judge import is_better
+from crawler.maintenance.verify.finding import MAX_EXAMPLES
 from crawler.pages.live_parameters import newest
-from crawler.pages.page_row import to_unsigned
-from crawler.pages.page_store import PUT_NEAR_TEXT, PageStore
-from crawler.pages.reasons import Reason, without
-from crawler.pages.stored_texts import HeldTexts, TextSource
-from crawler.pages.verdicts import INEXACT, KEPT, NEW, SAME_TEMPLATE, TOO_SHORT, WALLS, listed
-from crawler.pages.wall_clusters import WallClusters
+from crawler.pages.page_row import highest_id
+from crawler.pages.verdicts import KEPT, WALLS
+from crawler.pages.wall_clusters import WallClusters, wall_at
 from crawler.storage import meta_names
-from crawler.storage.database import Database
-from crawler.storage.errors import JobError
+from crawler.storage.database import FILE_NAME, Database
+from crawler.storage.errors import DamagedTextError, JobError
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Collection, Sequence
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.live_parameters import Tuned
-    from crawler.pages.page_row import PageRow
-
-DIFFERS = """
-FROM temp.judged JOIN pages ON pages.id = judged.id
-WHERE pages.verdict IS NOT judged.verdict OR pages.duplicate_of IS NOT judged.original
-   OR pages.resembles IS NOT judged.resembles OR pages.part_of IS NOT judged.part_of
-   OR pages.containment IS NOT judged.containment
-   OR pages.distance IS NOT judged.distance OR pages.similarity IS NOT judged.similarity
-   OR source IS NOT NULL AND (pages.text_digest IS NOT judged.text_digest
-      OR pages.fingerprint IS NOT judged.fingerprint)
-   OR is_awaited
-"""
-_NAME = f"""
-UPDATE pages SET parameters = ?1
-WHERE {JUDGED} AND parameters IS NOT ?1 AND text_digest IS NOT NULL
-"""
-
-_WALL_AT = f"""
-SELECT cluster FROM wall_pages JOIN pages ON pages.id = wall_pages.page
-WHERE url = ? AND verdict IN ({listed(WALLS)}) ORDER BY latest DESC, id DESC
-"""
-
-_WAS_KEPT = f"(pages.verdict IN ({listed(KEPT)}))"
-_WAS_WALL = f"(pages.verdict IN ({listed(WALLS)}))"
-_NOW_KEPT = f"NOT {_WAS_KEPT} AND NOT {_WAS_WALL} AND judged.original IS NULL"
-_FREED_KEPT = f"{_WAS_WALL} AND judged.original IS NULL"
-_NOW_DROPPED = f"{_WAS_KEPT} AND judged.original IS NOT NULL"
-_COUNTS = f"""
-SELECT count(*),
-       coalesce(sum({_WAS_KEPT}), 0),
-       coalesce(sum(judged.original IS NULL), 0),
-       coalesce(sum({_NOW_KEPT}), 0),
-       coalesce(sum({_NOW_DROPPED}), 0),
-       coalesce(sum(is_awaited), 0),
-       coalesce(sum({_WAS_WALL}), 0),
-       coalesce(sum({_FREED_KEPT}), 0)
-FROM temp.judged JOIN pages ON pages.id = judged.id
-"""
-_URLS = """
-SELECT pages.url FROM temp.judged JOIN pages ON pages.id = judged.id
-WHERE {} ORDER BY pages.id LIMIT ?
-"""
-# An original, a distance or the name of a verdict is another one; the page is what it was.
-_OTHERWISE = f"""
-SELECT count(*) {DIFFERS.replace("WHERE", "WHERE (")})
-   AND NOT is_awaited AND NOT {_WAS_WALL} AND {_WAS_KEPT} = (judged.original IS NULL)
-"""
-
-# The facts of a page for learned URL rules: its original, and the similarity to it.
-_GROUPS = f"""
-UPDATE url_groups SET kept = coalesce(pages.duplicate_of, pages.id),
-    words = coalesce(iif(pages.words AND verdict <> '{SAME_TEMPLATE}', words_digest, text_digest),
-                     url_groups.words),
-    similarity = CASE WHEN pages.duplicate_of IS NULL THEN 1.0
-                 ELSE coalesce(pages.similarity, 0.0) END
-FROM pages WHERE pages.id = url_groups.page AND url_groups.kept IS NOT NULL
-    AND pages.is_main IS NOT NULL
-"""
-
-
-class Application:
-    """Writes new verdicts, and moves texts to their new places.
-
-    Args:
-        connection: Connection with the verdicts, and a view of the database from that time.
-        database: The same database, for writing.
-        can_queue: Whether a page whose text is lost can be fetched again.
-    """
-
-    def __init__(
-        self, connection: sqlite3.Connection, database: Database, *, can_queue: bool
-    ) -> None:
-        self._connection = connection
-        self._database = database
-        self._texts = HeldTexts(connection.execute)
-        self._store = PageStore(database)
-        self._can_queue = can_queue
-        self._queue: QueueAgain | None = None
-
-    def apply(self, parameters: int, watch: CheckWatch) -> int:
-        """Write all changes, and return the number of rows to write.
-
-        Args:
-            parameters: ``parameters.id`` of the new verdicts.
-            watch: Callbacks for progress.
-        """
-        self._apply_counts()
-        total = self.write(watch)
-        return total + self._database.write(_NAME, (parameters,)).rowcount
-
-    def write(self, watch: CheckWatch) -> int:
-        """Write the verdicts that differ, and return their number."""
-        total = self._connection.execute(f"SELECT count(*) {DIFFERS}").fetchone()[0]
-        watch.begin("verdicts written", int(total))
-        for values in self._connection.execute(f"SELECT judged.* {DIFFERS} ORDER BY judged.id"):
-            self._write(JudgedRow._make(values))
-            watch.advance()
-        if total:
-            self._database.write(_GROUPS)
-        return int(total)
-
-    def _apply_counts(self) -> None:
-        """Write the counts of boilerplate by which the verdicts were made."""
-        self._database.write("DELETE FROM host_blocks")
-        for row in self._connection.execute("SELECT * FROM temp.host_blocks"):
-            self._database.write("INSERT INTO host_blocks VALUES (?, ?, ?, ?, ?)", tuple(row))
-        last = self._connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0]
-        self._database.set_meta(meta_names.COUNTED_PAGE, str(last))
-        self._database.set_meta(meta_names.BOILERPLATE_GROWN, "0")
-
-    def _write(self, judged: JudgedRow) -> None:
-        row = self._store.get(judged.id)
-        assert row is not None
-        if row.verdict in WALLS:
-            row.reason = None
-        row.verdict, row.duplicate_of = judged.verdict, judged.original
-        row.resembles, row.reason = judged.resembles, without(row.reason, Reason.RESEMBLES)
-        row.part_of, row.containment = judged.part_of, judged.containment
-        row.distance, row.similarity = judged.distance, judged.similarity
-        kept = None if judged.original is None else self._store.get(judged.original)
-        row.better_copy = int(kept is not None and is_better(row, kept))
-        if judged.is_awaited:
-            # A near-duplicate whose original is gone has no digests: it is read at its next visit.
-            row.text_digest = row.payload_digest = None
-        elif judged.source is not None:
-            row.text_digest = judged.text_digest
-            row.fingerprint = to_unsigned(judged.fingerprint)
-            self._move_text(row, TextSource(judged.source, judged.is_near))
-        self._store.store_verdict(row)
-        if judged.is_awaited and self._can_queue:
-            self._queue = self._queue or QueueAgain(self._database)
-            self._queue.push_url(row.url, row.key, row.depth)
-
-    def _move_text(self, row: PageRow, source: TextSource) -> None:
-        """Move the text of a kept page to its row, that of a duplicate to ``near_texts``."""
-        if row.duplicate_of is None:
-            self._texts.give(row, source)
-        elif source.page == row.id or row.verdict in INEXACT:
-            # For one with words of its own also if another page has the same text: that may change.
-            if source != TextSource(row.id, 1):
-                self._texts.give(row, source)
-                self._database.write(PUT_NEAR_TEXT, (row.id, row.text, row.content))
-            row.hold(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +97,8 @@ def rejudge(
             with that text are judged, and it is never taken for one again.
 
     Raises:
-        JobError: No page was crawled, no wall answered at a URL, or the directory cannot be
-            written.
+        JobError: No page was crawled, no wall answered at a URL, a text cannot be read, or the
+            directory cannot be written.
         NearDupError: There are foreign files in the folder of the index.
     """
     tuned = newest(directory.connection.execute)
@@ -256,23 +109,47 @@ def rejudge(
             f"{directory.folder}: one crawl of a fleet: others hold originals of its pages; make "
             f"one of all (crawl-once merge {directory.folder} DIR ... OUT) and judge that again"
         )
-    can_queue = directory.plan is not None
     freed = [_wall_at(directory, url) for url in no_walls]
-    Rejudge(directory.connection, tuned.parameters, can_queue=can_queue, freed=freed).judge(watch)
-    found = _counted(directory, tuned)
-    if not dry_run:
-        _apply(directory, tuned, watch, queues=bool(found.to_fetch), freed=freed)
-    return found
+    try:
+        if dry_run:
+            return _tried(directory, watch, tuned, freed)
+        return _rejudged(directory, watch, tuned, freed)
+    except DamagedTextError as error:
+        raise error.of(directory.folder) from None
+
+
+def judge_merged(
+    directory: CrawlDirectory, database: Database, watch: CheckWatch
+) -> tuple[Rejudgement | None, list[str]]:
+    """Judge all captures of a new directory.
+
+    Args:
+        directory: New directory, whose indexes are not made yet.
+        database: Its database, for writing, with all captures committed.
+        watch: Callbacks for progress.
+
+    Returns:
+        What came of it, None where no parameters are known, and the URLs whose text is lost.
+
+    Raises:
+        DamagedTextError: A text cannot be read.
+    """
+    if (tuned := newest(directory.connection.execute)) is None:
+        return None, []
+    try:
+        judging = Rejudge(directory, database, tuned)
+        found, _ = _judge(judging, directory, database, watch)
+        return found, [judging.judged(page_id).url for page_id in sorted(judging.awaited)]
+    finally:
+        directory.connection.execute("ROLLBACK")
 
 
 def judge_again(
     directory: CrawlDirectory, database: Database, watch: CheckWatch, doubted: Collection[int]
 ) -> int:
-    """Judge pages again in a repair, which commits and makes the indexes; count written rows.
+    """Judge pages again in a repair, which commits and makes the indexes; count changed rows.
 
-    All are judged, and of the verdicts only those of the doubted pages and their duplicates count:
-    others stay, by whichever parameters they were made. No page that was kept by others becomes a
-    near-duplicate, and one whose original the repair does not keep is kept itself.
+    All others stay, by whichever parameters they were made.
 
     Args:
         directory: Crawl directory, open in no other process.
@@ -280,99 +157,113 @@ def judge_again(
         watch: Callbacks for progress.
         doubted: Pages with a wrong verdict or original.
     """
-    connection, can_queue = directory.connection, directory.plan is not None
-    if (tuned := newest(connection.execute)) is None:
+    if (tuned := newest(directory.connection.execute)) is None:
         return 0
+    database.write("SAVEPOINT repaired")
+    judging = Rejudge(directory, database, tuned)
     try:
-        Rejudge(connection, tuned.parameters, can_queue=can_queue).judge(watch)
-        connection.execute(_OTHERS, (json.dumps(list(doubted)),))
-        connection.execute(_KEPT_BY_OTHERS, (tuned.id,))
-        connection.execute(_KEPT_ITSELF)
-        return Application(connection, database, can_queue=can_queue).write(watch)
-    except ZstdError:  # of a text that could not be queued: it is told, and nothing judged by it
+        judging.judge_doubted(watch, doubted)
+    except DamagedTextError:  # it could not be queued: it is told, and nothing judged by it
+        database.write("ROLLBACK TO repaired")
         return 0
     finally:
-        connection.execute("ROLLBACK")
-
-
-_OTHERS = """
-DELETE FROM temp.judged WHERE id NOT IN (SELECT value FROM json_each(?1)) AND id NOT IN
-    (SELECT id FROM pages WHERE duplicate_of IN (SELECT value FROM json_each(?1)))
-"""
-_KEPT_BY_OTHERS = f"""
-DELETE FROM temp.judged WHERE verdict IN ({listed(INEXACT)}) AND id IN
-    (SELECT id FROM pages WHERE verdict IN ({listed(KEPT)}) AND parameters IS NOT ?)
-"""
-_KEPT_ITSELF = f"""
-UPDATE temp.judged SET verdict = iif(fingerprint IS NULL, '{TOO_SHORT}', '{NEW}'),
-    original = NULL, distance = NULL, similarity = NULL
-WHERE original IS NOT NULL AND source IS NOT NULL
-  AND original NOT IN (SELECT id FROM temp.judged WHERE original IS NULL)
-  AND original NOT IN (SELECT id FROM pages WHERE latest = 1 AND text IS NOT NULL
-                       EXCEPT SELECT id FROM temp.judged)
-"""
+        directory.connection.execute("ROLLBACK")
+    return len(judging.written)
 
 
 def _wall_at(directory: CrawlDirectory, url: str) -> int:
     """Return the number of the wall that answered at a URL."""
-    row = directory.connection.execute(_WALL_AT, (url,)).fetchone()
-    if row is None:
+    cluster = wall_at(directory.connection.execute, url)
+    if cluster is None:
         hint = f"crawl-once report {directory.folder} names one of each wall"
         raise JobError(f"{url}: neither a wall nor a soft 404 answered there; {hint}")
-    return int(row[0])
+    return cluster
 
 
-def _counted(directory: CrawlDirectory, tuned: Tuned) -> Rejudgement:
-    connection = directory.connection
-    counts = connection.execute(_COUNTS).fetchone()
-    judged, before, kept, now_kept, dropped, to_fetch, freed, freed_kept = counts
+def _judge(
+    judging: Rejudge, directory: CrawlDirectory, database: Database, watch: CheckWatch
+) -> tuple[Rejudgement, bool]:
+    """Judge all pages in the open transaction; return also whether any row was changed."""
+    judging.judge(watch)
+    database.write("DELETE FROM host_blocks")  # by those that were counted the verdicts were made
+    for row in directory.connection.execute("SELECT * FROM temp.host_blocks"):
+        database.write("INSERT INTO host_blocks VALUES (?, ?, ?, ?, ?)", tuple(row))
+    database.set_meta(meta_names.COUNTED_PAGE, str(highest_id(database.read)))
+    database.set_meta(meta_names.BOILERPLATE_GROWN, "0")
+    found = _compared(judging, directory)
+    return found, bool(judging.written) | bool(judging.name_parameters())
+
+
+def _compared(judging: Rejudge, directory: CrawlDirectory) -> Rejudgement:
+    """Compare the verdicts before and after."""
+    before = kept = freed = otherwise = 0
+    now_kept, now_dropped, freed_kept = list[str](), list[str](), list[str]()
+    for page in judging.pages():
+        judged = judging.judged(page.id) if page.id in judging.written else page
+        was_kept, is_kept = page.verdict in KEPT, judged.verdict in KEPT
+        before, kept = before + was_kept, kept + is_kept
+        if page.verdict in WALLS:
+            freed += 1
+            freed_kept += [page.url] * is_kept
+        elif was_kept != is_kept:
+            (now_kept if is_kept else now_dropped).append(page.url)
+        else:
+            otherwise += judged != page and page.id not in judging.awaited
     return Rejudgement(
-        tuned.id,
-        judged=judged,
+        judging.tuned.id,
+        judged=judging.count,
         kept_before=before,
         kept=kept,
-        now_kept=now_kept,
-        now_dropped=dropped,
-        to_fetch=to_fetch,
-        otherwise=connection.execute(_OTHERWISE).fetchone()[0],
+        now_kept=len(now_kept),
+        now_dropped=len(now_dropped),
+        to_fetch=len(judging.awaited),
+        otherwise=otherwise,
         can_fetch=directory.plan is not None,
         freed=freed,
-        freed_kept=freed_kept,
-        freed_examples=_examples(connection, _FREED_KEPT),
-        kept_examples=_examples(connection, _NOW_KEPT),
-        dropped_examples=_examples(connection, _NOW_DROPPED),
+        freed_kept=len(freed_kept),
+        freed_examples=tuple(freed_kept[:MAX_EXAMPLES]),
+        kept_examples=tuple(now_kept[:MAX_EXAMPLES]),
+        dropped_examples=tuple(now_dropped[:MAX_EXAMPLES]),
     )
 
 
-def _examples(connection: sqlite3.Connection, condition: str) -> tuple[str, ...]:
-    rows = connection.execute(_URLS.format(condition), (MAX_EXAMPLES,))
-    return tuple(str(url) for (url,) in rows)
+def _tried(
+    directory: CrawlDirectory, watch: CheckWatch, tuned: Tuned, freed: Sequence[int]
+) -> Rejudgement:
+    """Judge all pages of a copy of the database, which may be that of a backup."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            directory.connection.execute("VACUUM INTO ?", (str(folder / FILE_NAME),))
+        except sqlite3.Error as error:
+            place = f"cannot be copied into {folder.parent} (TMPDIR)"
+            raise JobError(f"{directory.folder}: {place}: {error}") from None
+        with closing(Database(folder)) as database:
+            judging = Rejudge(directory, database, tuned, freed=freed)
+            found, _ = _judge(judging, directory, database, watch)
+            database.fail("a dry run")
+    return found
 
 
-def _apply(
-    directory: CrawlDirectory,
-    tuned: Tuned,
-    watch: CheckWatch,
-    *,
-    queues: bool,
-    freed: Sequence[int],
-) -> None:
+def _rejudged(
+    directory: CrawlDirectory, watch: CheckWatch, tuned: Tuned, freed: Sequence[int]
+) -> Rejudgement:
     database = Database(directory.folder)
     try:
-        can_queue = directory.plan is not None
-        application = Application(directory.connection, database, can_queue=can_queue)
+        judging = Rejudge(directory, database, tuned, freed=freed)
+        found, is_changed = _judge(judging, directory, database, watch)
         for cluster in freed:
             WallClusters(database).set_page(cluster)
-        if not application.apply(tuned.id, watch):
+        if not is_changed:
             database.commit()
-            return
+            return found
         # Before the commit: a missing index is made again, a wrong one might be used.
         remove_indexes(directory.folder, [FINGERPRINTS])
-        has_bloom = queues and directory.bloom.exists()
+        has_bloom = bool(found.to_fetch) and directory.bloom.exists()
         if has_bloom:
             directory.bloom.unlink()
         database.commit()
-        make_indexes(directory, database)
+        make_indexes(directory.folder, database)
         if has_bloom:
             make_bloom(directory.bloom, database)
     except BaseException:
@@ -380,3 +271,4 @@ def _apply(
         raise
     finally:
         database.close()
+    return found

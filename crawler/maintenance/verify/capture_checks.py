@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.maintenance.verify.finding import Rule, Stage, writing
+from crawler.maintenance.verify.finding import Mend, QueueAgain, Rule, writing
 from crawler.pages.stored_texts import HeldTexts
 from crawler.pages.verdicts import (
     DUPLICATES,
@@ -16,15 +16,22 @@ from crawler.pages.verdicts import (
     WITHOUT_PAGE,
     listed,
 )
+from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
+    from crawler.storage.database import Database
 
-
-_NOT_NEWEST = "SELECT max(id), url FROM pages GROUP BY key HAVING sum(latest) <> 1"
+_NOT_NEWEST = "SELECT key, url FROM pages GROUP BY key HAVING sum(latest) <> 1"
+# The last readable capture becomes the newest, or the last one if none is readable.
+_CHOOSE = (
+    "UPDATE pages SET latest = 0 WHERE key = ? AND latest = 1",
+    "UPDATE pages SET latest = 1 WHERE id = (SELECT id FROM pages WHERE key = ?"
+    f" ORDER BY verdict IN ({listed(WITHOUT_PAGE)}), id DESC LIMIT 1)",
+)
 _UNKNOWN = f"SELECT id, url FROM pages WHERE verdict NOT IN ({listed(VERDICTS)})"
 # The original of such a duplicate is in another crawl: crawl-once merge finds it there.
 _HERE = "NOT EXISTS (SELECT 1 FROM elsewhere WHERE elsewhere.page = {})"
@@ -85,150 +92,89 @@ def find_misplaced(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Fin
     """
     watch.begin("captures", len(_QUERIES))
     for rule, sql in _QUERIES.items():
-        found = rule.found(directory.connection.execute(sql))
-        yield from advised(directory, found) if rule.repair is read_again else found
+        yield from rule.found(directory.connection.execute(sql))
         watch.advance()
 
 
-def advised(directory: CrawlDirectory, found: Iterator[Finding]) -> Iterator[Finding]:
-    """Yield findings of lost texts: only our own spiders can queue their URLs again."""
-    for finding in found:
-        own = directory.plan is not None
-        yield finding if own else replace(finding, remedy="", advice=_FETCH_AGAIN)
-
-
-def _choose_newest(repairer: Repairer, finding: Finding) -> str:
-    keys = [row.key for row in map(repairer.store.get, finding.ids) if row is not None]
-    for key in keys:
-        _make_newest(repairer, key)
-    return f"URLs whose newest capture was chosen: {len(keys):,}"
-
-
-def _make_newest(repairer: Repairer, key: bytes) -> None:
-    """Make the last readable capture the newest, or the last one if none is readable."""
-    write = repairer.database.write
-    write("UPDATE pages SET latest = 0 WHERE key = ? AND latest = 1", (key,))
-    write(
-        "UPDATE pages SET latest = 1 WHERE id = (SELECT id FROM pages WHERE key = ?"
-        f" ORDER BY verdict IN ({listed(WITHOUT_PAGE)}), id DESC LIMIT 1)",
-        (key,),
-    )
-
-
-def read_again(repairer: Repairer, finding: Finding) -> str | None:
+def _fetch_again(repairer: Repairer, finding: Finding) -> None:
     """Forget captures and texts that are of no use, and queue their URLs."""
-    if repairer.directory.plan is None:
-        return None
-    dropped = repairer.database.write_many(
-        "UPDATE pages SET text = NULL, content = NULL, html = NULL"
-        " WHERE id = ? AND latest = 0 AND text IS NOT NULL",
-        [(page_id,) for page_id in finding.ids],
-    )
-    queued = sum(_queue_again(repairer, page_id) for page_id in finding.ids)
-    said = f"captures forgotten: {queued:,}, URLs queued again: {queued:,}"
-    return f"{said}, texts of old versions dropped: {dropped:,}" if dropped else said
+    sql = "UPDATE pages SET text = NULL, content = NULL, html = NULL WHERE id = ? AND latest = 0"
+    repairer.write_each(sql, finding.ids)
+    queue = repairer.queue
+    for page_id in finding.ids:
+        _queue_again(repairer.database, queue, page_id)
 
 
-def _queue_again(repairer: Repairer, page_id: int) -> bool:
+def _queue_again(database: Database, queue: QueueAgain, page_id: int) -> bool:
     """Delete a newest capture, make an earlier one the newest, and queue the URL."""
     sql = "SELECT key, url, depth FROM pages WHERE id = ? AND latest = 1"
-    row = repairer.database.read(sql, (page_id,)).fetchone()
+    row = database.read(sql, (page_id,)).fetchone()
     if row is None:
         return False
     key, url, depth = row
     # With old versions that have no text left: none of them can be the newest.
-    repairer.database.write(_FORGET, (page_id, key))
-    _make_newest(repairer, key)
-    repairer.queue.push_url(url, key, depth)
+    database.write(_FORGET, (page_id, key))
+    for sql in _CHOOSE:
+        database.write(sql, (key,))
+    queue.push_url(url, key, depth)
     return True
 
 
-def queue_orphans(repairer: Repairer) -> int:
+def queue_orphans(database: Database) -> int:
     """Queue the URLs of duplicates whose original and text are stored nowhere; count them."""
-    if repairer.directory.plan is None:
+    texts, orphans = HeldTexts(database.read), database.read(ORPHANS).fetchall()
+    lost = [page for page, _ in orphans if texts.of_page(page) is None]
+    if not lost or database.meta(meta_names.PLAN) is None:
         return 0
-    orphans = [repairer.store.get(page) for page, _ in repairer.database.read(ORPHANS).fetchall()]
-    texts = HeldTexts(repairer.database.read)
-    return sum(
-        texts.find(row.id, row.text_digest, row.words) is None and _queue_again(repairer, row.id)
-        for row in orphans
-        if row is not None
-    )
+    queue = QueueAgain(database)  # it changes the turns of hosts, so only where it is needed
+    return sum(_queue_again(database, queue, page) for page in lost)
 
 
-def _judge_again(repairer: Repairer, finding: Finding) -> None:
+def _doubt(repairer: Repairer, finding: Finding) -> None:
     repairer.doubted += finding.ids
 
 
-def judged_again(name: str, what: str) -> Rule:
-    """Return a rule of verdicts: where it is broken, the pages are judged again."""
-    remedy = "judges them again by their texts, and queues those whose text is lost"
-    return Rule(name, what, remedy, _judge_again, Stage.DUPLICATES)
-
-
-drop_near_texts = writing("DELETE FROM near_texts WHERE page = ?", "texts of no page deleted")
-
-READ_AGAIN = "forgets the capture and queues the URL again"
-_FETCH_AGAIN = "the spider is not one of ours, which could queue it again: crawl into a new JOBDIR"
-
-NEWEST = Rule(
-    "newest-unique",
-    "URLs with no newest capture, or more than one",
-    "makes the last capture that was read the newest",
-    _choose_newest,
-    changes_texts=True,
+FETCHED = Mend(
+    "forgets the capture and queues the URL again",
+    _fetch_again,
+    "the spider is not one of ours, which could queue it again: crawl into a new JOBDIR",
 )
-VERDICT = Rule(
-    "verdict-known",
-    "captures with an unknown verdict",
-    READ_AGAIN,
-    read_again,
-    changes_texts=True,
-)
-TEXT = Rule(
-    "kept-has-text", "kept pages without a text", READ_AGAIN, read_again, changes_texts=True
-)
-ONCE = judged_again("kept-once", "pages kept although an earlier page has the same text")
-ORIGINAL = judged_again("original-held", "duplicates of an original whose text is stored nowhere")
-SUPERSEDED = replace(
-    judged_again("original-superseded", "duplicates of the text that a page had before it changed"),
-    remedy="keeps one of them for each text",
-    is_leftover=True,
-)
-NEAR_TEXT = Rule(
-    "near-text-owned",
-    "stored texts of pages that are no duplicate, soft 404 or wall any more",
-    "deletes them",
-    drop_near_texts,
-    Stage.DUPLICATES,
-)
-ELSEWHERE = Rule(
-    "elsewhere-owned",
-    "pages that name an original in another crawl and are no duplicates",
-    "removes the names",
-    writing("DELETE FROM elsewhere WHERE page = ?", "names of originals in other crawls removed"),
-    Stage.DUPLICATES,
-)
-PARAMETERS = Rule(
-    "parameters-known",
-    "verdicts made with parameters that are not stored",
-    "marks them so; crawl-once rejudge judges these pages again",
-    writing(
-        "UPDATE pages SET parameters = NULL WHERE id = ?",
-        "verdicts marked as made with unknown parameters",
-    ),
-    Stage.DUPLICATES,
-)
+DROPPED_BESIDE = writing("deletes them", "DELETE FROM near_texts WHERE page = ?")
+JUDGED = Mend("judges them again by their texts, and queues those whose text is lost", _doubt)
 
 _QUERIES = {
-    NEWEST: _NOT_NEWEST,
-    VERDICT: _UNKNOWN,
-    TEXT: _NO_TEXT,
-    ONCE: TWICE,
-    ORIGINAL: _LOST,
-    SUPERSEDED: _SUPERSEDED,
-    NEAR_TEXT: _NOT_OWNED,
-    ELSEWHERE: _NOT_ELSEWHERE,
-    PARAMETERS: _NOT_CHOSEN,
+    Rule(
+        "newest-unique",
+        "URLs with no newest capture, or more than one",
+        writing("makes the last capture that was read the newest", *_CHOOSE),
+    ): _NOT_NEWEST,
+    Rule("verdict-known", "captures with an unknown verdict", FETCHED): _UNKNOWN,
+    Rule("kept-has-text", "kept pages without a text", FETCHED): _NO_TEXT,
+    Rule("kept-once", "pages kept although an earlier page has the same text", JUDGED): TWICE,
+    Rule("original-held", "duplicates of an original whose text is stored nowhere", JUDGED): _LOST,
+    Rule(
+        "original-superseded",
+        "duplicates of the text that a page had before it changed",
+        replace(JUDGED, remedy="keeps one of them for each text"),
+        is_leftover=True,
+    ): _SUPERSEDED,
+    Rule(
+        "near-text-owned",
+        "stored texts of pages that are no duplicate, soft 404 or wall any more",
+        DROPPED_BESIDE,
+    ): _NOT_OWNED,
+    Rule(
+        "elsewhere-owned",
+        "pages that name an original in another crawl and are no duplicates",
+        writing("removes the names", "DELETE FROM elsewhere WHERE page = ?"),
+    ): _NOT_ELSEWHERE,
+    Rule(
+        "parameters-known",
+        "verdicts made with parameters that are not stored",
+        writing(
+            "marks them so; crawl-once rejudge judges these pages again",
+            "UPDATE pages SET parameters = NULL WHERE id = ?",
+        ),
+    ): _NOT_CHOSEN,
 }
-"""Queries for id and URL of the rows that break each rule."""
+"""Queries for id and URL of the rows that break each rule, or for their keys and URLs."""

@@ -1,11 +1,11 @@
-"""Check that rows hold what a crawl wrote, and values that a crawl writes."""
+"""Check that rows hold values that a crawl writes, and what it wrote."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.maintenance.verify.finding import Culprits, Rule, Stage
+from crawler.maintenance.verify.finding import Mend, Rule
 from crawler.pages.verdicts import listed
 from crawler.reading.content.content_xml import DOCUMENT, FROM_LINES, PAGE_TYPES
 from crawler.storage import meta_names
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
 
-_KEYS = {table: f"{table}.key" for table in CHECKED} | {
-    "near_texts": "(SELECT key FROM pages WHERE id = near_texts.page)"
+_OF_KEY = "(SELECT id FROM pages WHERE pages.key = {}.key AND latest = 1)"
+_PAGES = {"pages": "pages.id", "near_texts": "near_texts.page"} | {
+    table: _OF_KEY.format(table) for table in ("links", "known")
 }
-"""Expressions for the keys of the pages that rows are of."""
+"""Expressions for ``pages.id`` of what rows are of, by their tables."""
 
 # Two tables store this visit: the lower number is the wrong one.
 NEWEST_VISIT = (
@@ -88,7 +89,8 @@ _INSTEAD = {
     ("requests", "request"): "x''",
     ("near_texts", "content"): "x''",
     ("url_rules", "tried"): "'[]'",
-    ("url_clusters", "state"): "'open'",
+    ("url_kinds", "state"): "'open'",
+    ("url_kinds", "recent"): "1",
 }
 """Values in place of wrong ones, some of which other checks complete.
 
@@ -122,7 +124,8 @@ _FURTHER = (
 )
 
 
-def _typed_columns(read: Read) -> Iterator[ColumnCheck]:
+def _declared_columns(read: Read) -> Iterator[ColumnCheck]:
+    """Yield a check of each column: of its type, and of its condition in the schema."""
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     for (table,) in read(tables).fetchall():
         for _, name, kind, is_needed, _, is_key in read(f"PRAGMA table_info({table})"):
@@ -134,6 +137,8 @@ def _typed_columns(read: Read) -> Iterator[ColumnCheck]:
                 right = "0" if kind in {"INTEGER", "REAL"} and not is_key else None
             else:
                 wrong = f"{name} IS NOT NULL AND {wrong}"
+            if (table, name) in CONDITIONS:
+                wrong = f"({wrong}) OR NOT ({CONDITIONS[table, name]})"
             right = _INSTEAD.get((table, name), right)
             typed = None if right is None else f"CAST({right} AS {kind})"
             yield ColumnCheck(table, name, wrong, typed)
@@ -151,35 +156,34 @@ def is_utf8(value: bytes) -> bool:
 def find_altered(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Compute the checksum of each row again. Complexity: O(size of the rows)."""
     keep_checksums(directory.connection)
-    read, altered = directory.connection.execute, Culprits(ALTERED)
+    read, altered = directory.connection.execute, []
     watch.begin("rows", len(CHECKED))
-    for table, key in _KEYS.items():
-        url = f"SELECT url FROM pages AS page WHERE page.key = {key}"
+    for table, page in _PAGES.items():
+        url = f"SELECT CAST(url AS BLOB) FROM pages AS page WHERE page.id = {page}"
         wrong = f"checksum IS NOT {checksum_sql(read, table)}"
-        for (url_bytes,) in read(f"SELECT CAST(({url}) AS BLOB) FROM {table} WHERE {wrong}"):
-            altered.add(table, f"{table}: {(url_bytes or b'').decode(errors='replace')}")
+        for page_id, found in read(f"SELECT {page}, ({url}) FROM {table} WHERE {wrong}"):
+            altered.append((page_id, f"{table}: {(found or b'').decode(errors='replace')}"))
         watch.advance()
-    yield from altered.found()
+    yield from ALTERED.found(altered)
 
 
-def _have_read_again(repairer: Repairer, finding: Finding) -> str:
-    """Keep altered rows as they are, and have their pages judged anew at the next visit."""
-    read, write = repairer.database.read, repairer.database.write
-    right = {table: checksum_sql(read, table) for table in CHECKED}
-    for table, key in _KEYS.items():
-        keys = f"SELECT {key} FROM {table} WHERE checksum IS NOT {right[table]}"
-        write(f"UPDATE known SET due_at = 0 WHERE key IN ({keys})")
-        write(f"UPDATE pages SET payload_digest = NULL WHERE latest = 1 AND key IN ({keys})")
-    for table, checksum in right.items():
-        write(f"UPDATE {table} SET checksum = {checksum} WHERE checksum IS NOT {checksum}")
-    return f"altered rows whose pages are read once more at the next visit: {finding.count:,}"
+def have_read_again(repairer: Repairer, finding: Finding) -> None:
+    """Keep altered rows as they are, and have their pages judged again at the next visit."""
+    read, write_each = repairer.database.read, repairer.write_each
+    pages = sorted(set(finding.ids) - {None})
+    of_page = "key = (SELECT key FROM pages WHERE id = ?)"
+    write_each(f"UPDATE known SET due_at = 0 WHERE {of_page}", pages)
+    write_each(f"UPDATE pages SET payload_digest = NULL WHERE latest = 1 AND {of_page}", pages)
+    for table in CHECKED:
+        checksum = checksum_sql(read, table)
+        sql = f"UPDATE {table} SET checksum = {checksum} WHERE checksum IS NOT {checksum}"
+        repairer.database.write(sql)
 
 
 def find_strange_values(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Check each value by itself. Complexity: O(rows)."""
     directory.connection.create_function("is_utf8", 1, is_utf8, deterministic=True)
-    typed = list(_typed_columns(directory.connection.execute))
-    every = [*typed, *_checked_columns(typed), *_FURTHER]
+    every = [*_declared_columns(directory.connection.execute), *_FURTHER]
     watch.begin("values", len(every))
     for table, columns in _by_table(every).items():
         count = directory.count(f"SELECT count(*) FROM {table} WHERE {_any_wrong(columns)}")
@@ -187,15 +191,6 @@ def find_strange_values(directory: CrawlDirectory, watch: CheckWatch) -> Iterato
         if count:
             what = f"rows of the table {table} with values that no crawl writes: {count:,}"
             yield VALUES.finding(what, count)
-
-
-def _checked_columns(typed: list[ColumnCheck]) -> list[ColumnCheck]:
-    """Return the columns that the schema checks."""
-    return [
-        column._replace(wrong=f"NOT ({CONDITIONS[column[:2]]})")
-        for column in typed
-        if column[:2] in CONDITIONS
-    ]
 
 
 def _by_table(columns: Iterable[ColumnCheck]) -> dict[str, list[ColumnCheck]]:
@@ -209,49 +204,42 @@ def _any_wrong(columns: Iterable[ColumnCheck]) -> str:
     return " OR ".join(f"({column.wrong})" for column in columns)
 
 
-def _put_right(repairer: Repairer, finding: Finding) -> str:
+def _put_right(repairer: Repairer, finding: Finding) -> None:
     """Correct the types first: SQLite writes no row that has a value of a wrong type."""
     read = repairer.database.read
     repairer.database.add_function("is_utf8", is_utf8)
-    typed = list(_typed_columns(read))
+    declared = _declared_columns(read)
     read("PRAGMA ignore_check_constraints = ON")
     try:
-        rows = sum(_correct(repairer, columns) for columns in _by_table(typed).values())
-        rows += sum(_correct(repairer, [each]) for each in (*_checked_columns(typed), *_FURTHER))
+        for columns in (*_by_table(declared).values(), *([each] for each in _FURTHER)):
+            _correct(repairer, columns)
     finally:
         read("PRAGMA ignore_check_constraints = OFF")
     repairer.queue.requests.line_up()
-    return f"values corrected: {rows:,}"
 
 
-def _correct(repairer: Repairer, columns: list[ColumnCheck]) -> int:
-    """Correct columns of a table in one statement; return the number of rows."""
+def _correct(repairer: Repairer, columns: list[ColumnCheck]) -> None:
+    """Correct columns of a table in one statement."""
     table, write = columns[0].table, repairer.database.write
     lost = [column for column in columns if column.right is None]
     kept = [column for column in columns if column.right is not None]
-    rows = 0
     if lost:
-        rows += write(f"DELETE FROM {table} WHERE {_any_wrong(lost)}").rowcount
+        write(f"DELETE FROM {table} WHERE {_any_wrong(lost)}")
     if kept:
         values = ", ".join(
             f"{name} = CASE WHEN {wrong} THEN {right} ELSE {name} END"
             for _, name, wrong, right in kept
         )
-        rows += write(f"UPDATE {table} SET {values} WHERE {_any_wrong(kept)}").rowcount
-    return rows
+        write(f"UPDATE {table} SET {values} WHERE {_any_wrong(kept)}")
 
 
 ALTERED = Rule(
     "rows-unaltered",
     "rows that were altered since they were written",
-    "keeps them, and has their pages read once more at the next visit",
-    _have_read_again,
-    Stage.VALUES,
+    Mend("keeps them, and has their pages read once more at the next visit", have_read_again),
 )
 VALUES = Rule(
     "values-right",
     "rows with values that no crawl writes",
-    "corrects the values, or deletes the rows",
-    _put_right,
-    Stage.DATABASE,
+    Mend("corrects the values, or deletes the rows", _put_right),
 )

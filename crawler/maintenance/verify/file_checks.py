@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawler.frontier.seen import SeenSet
-from crawler.maintenance.verify.finding import MAX_EXAMPLES, Rule, Stage
+from crawler.maintenance.verify.finding import MAX_EXAMPLES, Mend, Rule
 from crawler.maintenance.verify.verdict_checks import readable_parameters
-from crawler.pages.page_store import PageStore
-from crawler.pages.stored_texts import SIGNED, PageDocuments
-from crawler.pages.verdicts import KEPT, listed
+from crawler.pages.page_row import url_of
+from crawler.pages.page_store import PageStore, indexed
+from crawler.pages.stored_texts import PageDocuments, signed_ids
 from crawler.storage.errors import JobInUseError
 from crawler.storage.schema import TABLES
 from crawler.warc.sources import archive_of
@@ -26,7 +26,7 @@ from neardup import HammingIndex, LshIndex, Parameters
 from neardup.bloom import ScalableBloomFilter
 from neardup.errors import IndexFileError, IndexLockedError, ParameterError
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS, Banding
-from neardup.indexes.files.file_layout import is_ours
+from neardup.indexes.index_files import is_ours
 from neardup.indexes.lsh_file import remove_files
 from neardup.indexes.passages import PASSAGE_BANDING
 from neardup.storage.signatures import open_passages, open_signatures
@@ -40,28 +40,6 @@ if TYPE_CHECKING:
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
     from crawler.storage.database import Database
-
-INDEX = Rule(
-    "index-right",
-    "pages that the fingerprint index lacks",
-    "makes it again from crawl.db",
-    stage=Stage.FILES,
-)
-_BEHIND = Rule("index-right", "", "adds them from crawl.db", stage=Stage.FILES, is_leftover=True)
-BLOOM = Rule(
-    "bloom-knows-seen",
-    "seen URLs that the Bloom filter does not know",
-    "makes it again from the seen set",
-    stage=Stage.FILES,
-)
-
-
-ARCHIVE = Rule(
-    "archive-there",
-    "lost of the WARC files",
-    advice="restore the files from a copy, or delete payloads.db beside them: the next crawl with "
-    "--warc records again what it meets",
-)
 
 
 class TextIndex(NamedTuple):
@@ -77,28 +55,15 @@ class TextIndex(NamedTuple):
     permutations: int
     shape: Banding
 
-    @property
-    def rule(self) -> Rule:
-        what, remedy = f"pages that the index of {self.name} lacks", "adds them from their texts"
-        return Rule(f"{self.name}-right", what, remedy, stage=Stage.FILES, is_leftover=True)
-
-    @property
-    def unreadable(self) -> Rule:
-        return Rule(f"{self.name}-right", "", "makes it again from the texts", stage=Stage.FILES)
-
 
 FINGERPRINTS = "fingerprints"
 _TEXT_INDEXES = (
     TextIndex("signatures", CANDIDATE_PERMUTATIONS, CANDIDATE_BANDING),
     TextIndex("passages", 1, PASSAGE_BANDING),
 )
-INDEX_RULES = {INDEX.name: FINGERPRINTS} | {kind.rule.name: kind.name for kind in _TEXT_INDEXES}
-"""Map the names of rules to the folders of the indexes that they are of."""
 
 _INDEX_ENDINGS = (".seg", ".log", ".tmp")
 _BATCH = 1 << 16
-# As in crawler.pages.page_store: every text that was ever kept, older versions too.
-_INDEXED = f"fingerprint IS NOT NULL AND verdict IN ({listed(KEPT)})"
 _MAX_MESSAGES = 100_000
 """Read at most this many messages of SQLite, one of which may be of each row."""
 _OF_INDEXES = ("missing from index", "wrong # of entries in index", "non-unique entry in index")
@@ -120,9 +85,8 @@ def find_damage(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findin
         messages = _changed_tables(directory.connection.execute)
     if not messages:
         missing = _missing_indexes(directory.connection.execute)
-        yield from LACKING.counted(len(missing), tuple(missing))
-        foreign = _foreign_schema(directory.connection.execute)
-        yield from FOREIGN.counted(len(foreign), tuple(foreign))
+        yield from LACKING.found(missing)
+        yield from FOREIGN.found(_foreign_schema(directory.connection.execute))
         return
     is_of_indexes = all(any(words in message for words in _OF_INDEXES) for message in messages)
     rule = INDEXES if is_of_indexes else WHOLE
@@ -140,11 +104,11 @@ def _changed_tables(read: Read) -> list[str]:
     ]
 
 
-def _missing_indexes(read: Read) -> dict[str, str]:
-    """Return the names of missing indexes, with the statements that make them."""
+def _missing_indexes(read: Read) -> list[tuple[str, str]]:
+    """Return the statements that make the missing indexes, with their names."""
     sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
     found = {name for name, _ in read(sql)}
-    return {name: sql for name, sql in _as_made(sql) if name not in found}
+    return [(sql, name) for name, sql in _as_made(sql) if name not in found]
 
 
 def _as_made(sql: str) -> list[tuple[str, ...]]:
@@ -154,33 +118,19 @@ def _as_made(sql: str) -> list[tuple[str, ...]]:
         return connection.execute(sql).fetchall()
 
 
-def _foreign_schema(read: Read) -> dict[str, str]:
-    """Return the triggers and views, by kind and name, with the statements that drop them.
+def _foreign_schema(read: Read) -> list[tuple[str, str]]:
+    """Return the statements that drop triggers and views, with their kinds and names.
 
-    A crawl makes none: whoever hands a directory over may have, and each write would run them.
+    A crawl makes none: a directory from elsewhere may have one, and each write would run them.
     """
     sql = "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name"
     named = [(kind, name, name.replace('"', '""')) for kind, name in read(sql)]
-    return {f"{kind} {name}": f'DROP {kind} "{quoted}"' for kind, name, quoted in named}
+    return [(f'DROP {kind} "{quoted}"', f"{kind} {name}") for kind, name, quoted in named]
 
 
-def _drop_foreign(repairer: Repairer, finding: Finding) -> str:
-    foreign = _foreign_schema(repairer.database.read)
-    for sql in foreign.values():
+def _run(repairer: Repairer, finding: Finding) -> None:
+    for sql in finding.ids or ("REINDEX",):
         repairer.database.write(sql)
-    return f"dropped from crawl.db: {', '.join(foreign)}"
-
-
-def _make_indexes(repairer: Repairer, finding: Finding) -> str:
-    repairer.database.write("REINDEX")
-    return "made the indexes of crawl.db again"
-
-
-def _make_missing_indexes(repairer: Repairer, finding: Finding) -> str:
-    missing = _missing_indexes(repairer.database.read)
-    for sql in missing.values():
-        repairer.database.write(sql)
-    return f"made indexes of crawl.db: {', '.join(missing)}"
 
 
 WHOLE = Rule(
@@ -194,16 +144,19 @@ WHOLE = Rule(
 INDEXES = Rule(
     "database-indexes",
     "indexes of crawl.db disagree with their tables",
-    "makes the indexes again",
-    _make_indexes,
-    Stage.DATABASE,
+    Mend("makes the indexes again", _run),
 )
-LACKING = Rule(
-    "database-has-indexes",
-    "indexes that crawl.db lacks",
-    "makes them",
-    _make_missing_indexes,
-    Stage.DATABASE,
+LACKING = Rule("database-has-indexes", "indexes that crawl.db lacks", Mend("makes them", _run))
+FOREIGN = Rule(
+    "database-without-triggers",
+    "triggers and views in crawl.db, which no crawl makes",
+    Mend("drops them", _run),
+)
+ARCHIVE = Rule(
+    "archive-there",
+    "lost of the WARC files",
+    advice="restore the files from a copy, or delete payloads.db beside them: the next crawl with "
+    "--warc records again what it meets",
 )
 
 
@@ -218,15 +171,6 @@ def find_lost_records(directory: CrawlDirectory, *, deep: bool) -> Iterator[Find
 
         lost = tuple(losses(archive, deep=deep))
         yield from ARCHIVE.counted(len(lost), lost)
-
-
-FOREIGN = Rule(
-    "database-without-triggers",
-    "triggers and views in crawl.db, which no crawl makes",
-    "drops them",
-    _drop_foreign,
-    Stage.DATABASE,
-)
 
 
 class Entries(NamedTuple):
@@ -256,9 +200,10 @@ def find_unindexed(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Fin
             yield INDEX.finding(f"the fingerprint index cannot be read: {error}")
             return
         try:
-            yield from _compare(directory, index, stored, watch)
+            found = list(_compare(directory, index, stored, watch))
         finally:
             index.abandon()
+    yield from found  # it is closed, so that it can be made again
 
 
 @contextmanager
@@ -278,8 +223,7 @@ def find_unsigned(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
 
     Complexity: O(pages * log pages); 8 bytes of memory a page, and that of one index.
     """
-    sql = f"SELECT id FROM pages WHERE {SIGNED}"
-    stored = np.fromiter((number for (number,) in directory.connection.execute(sql)), np.int64)
+    stored = signed_ids(directory.connection.execute)
     for kind in _TEXT_INDEXES:
         watch.begin(f"index of {kind.name}", len(stored))
         yield from _find_missing(directory, kind, stored)
@@ -289,8 +233,10 @@ def _find_missing(
     directory: CrawlDirectory, kind: TextIndex, stored: npt.NDArray[np.int64]
 ) -> Iterator[Finding]:
     folder = directory.folder / kind.name
+    rule, what = f"{kind.name}-right", f"pages that the index of {kind.name} lacks"
+    behind = Rule(rule, what, Mend("adds them from their texts", _catch_up), is_leftover=True)
     if not folder.is_dir():
-        yield from kind.rule.counted(len(stored))
+        yield from behind.counted(len(stored))
         return
     with _writable(folder) as place:
         try:
@@ -303,20 +249,20 @@ def _find_missing(
         except IndexLockedError:
             raise JobInUseError(f"{folder}: open in another process") from None
         except (IndexFileError, ParameterError) as error:
-            yield kind.unreadable.finding(f"the index of {kind.name} cannot be read: {error}")
+            unreadable = Rule(rule, "", Mend("makes it again from the texts", _catch_up))
+            yield unreadable.finding(f"the index of {kind.name} cannot be read: {error}")
             return
         try:
             missing = np.setdiff1d(stored, index.ids()).tolist()
         finally:
             index.abandon()
-    yield from kind.rule.counted(len(missing), _urls(directory, missing))
+    yield from behind.counted(len(missing), _urls(directory, missing))
 
 
 def _stored(directory: CrawlDirectory) -> Entries:
-    rows = directory.connection.execute(f"SELECT fingerprint, id FROM pages WHERE {_INDEXED}")
+    rows = indexed(directory.connection.execute)
     flat = np.fromiter((number for row in rows for number in row), np.int64)
-    order = np.argsort(flat[1::2])
-    return Entries(flat[0::2][order].astype(np.uint64), flat[1::2][order])
+    return Entries(flat[0::2].astype(np.uint64), flat[1::2])
 
 
 def _compare(
@@ -353,11 +299,8 @@ def _behind(directory: CrawlDirectory, missing: list[int], stored: Entries) -> I
 
 
 def _urls(directory: CrawlDirectory, ids: list[int]) -> tuple[str, ...]:
-    found = (
-        directory.connection.execute("SELECT url FROM pages WHERE id = ?", (page_id,)).fetchone()
-        for page_id in ids[:MAX_EXAMPLES]
-    )
-    return tuple(str(row[0]) for row in found)
+    read = directory.connection.execute
+    return tuple(filter(None, (url_of(read, page_id) for page_id in ids[:MAX_EXAMPLES])))
 
 
 def find_forgotten(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
@@ -407,15 +350,10 @@ def opened_indexes(
         yield OpenedIndexes(index, signatures, passages)
 
 
-def make_indexes(
-    directory: CrawlDirectory, database: Database, from_scratch: Collection[str] = ()
-) -> str:
-    """Bring the indexes in step with the committed store, some after their files are deleted."""
-    remove_indexes(directory.folder, from_scratch)
-    parameters = _newest(database.read)
-    with opened_indexes(directory.folder, PageStore(database), parameters) as opened:
-        words = ", ".join(f"{name}: {len(index):,}" for name, index in opened._asdict().items())
-    return f"files of the indexes {'made again' if from_scratch else 'caught up'}, {words}"
+def make_indexes(folder: Path, database: Database) -> None:
+    """Bring the indexes in step with the committed store."""
+    with opened_indexes(folder, PageStore(database), _newest(database.read)):
+        pass
 
 
 def remove_indexes(folder: Path, names: Collection[str]) -> None:
@@ -434,8 +372,30 @@ def _newest(read: Read) -> Parameters:
     return found[-1] if found else Parameters()
 
 
-def make_bloom(bloom: Path, database: Database) -> str:
+def make_bloom(bloom: Path, database: Database) -> None:
     bloom.unlink(missing_ok=True)
-    seen = SeenSet(database, bloom)
-    seen.save()
-    return f"file of the Bloom filter made again, with {len(seen):,} URLs"
+    SeenSet(database, bloom).save()
+
+
+def _catch_up(repairer: Repairer, finding: Finding) -> None:
+    """Open the indexes, which mends them but for a hole in that of the fingerprints."""
+    if finding.broken is INDEX:
+        remove_indexes(repairer.directory.folder, [FINGERPRINTS])
+    make_indexes(repairer.directory.folder, repairer.database)
+
+
+def _make_bloom(repairer: Repairer, finding: Finding) -> None:
+    make_bloom(repairer.directory.bloom, repairer.database)
+
+
+INDEX = Rule(
+    "index-right",
+    "pages that the fingerprint index lacks",
+    Mend("makes it again from crawl.db", _catch_up),
+)
+_BEHIND = Rule("index-right", "", Mend("adds them from crawl.db", _catch_up), is_leftover=True)
+BLOOM = Rule(
+    "bloom-knows-seen",
+    "seen URLs that the Bloom filter does not know",
+    Mend("makes it again from the seen set", _make_bloom),
+)

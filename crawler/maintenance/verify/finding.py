@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from enum import IntEnum
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
@@ -13,7 +12,7 @@ from w3lib.url import safe_url_string
 from crawler.frontier.order import NewRequest, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_records import encode_parts
-from crawler.pages.page_store import PageStore
+from crawler.storage.database import Database
 from crawler.storage.states import WAITING
 
 if TYPE_CHECKING:
@@ -21,54 +20,61 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.storage.database import Database
 
     Read = Callable[..., sqlite3.Cursor]
 
 MAX_EXAMPLES = 5
 
 
-class Stage(IntEnum):
-    """The order of repairs: each stage relies on those before it."""
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """A way to mend what breaks a rule.
 
-    DATABASE = 0
-    VALUES = 1
-    TEXTS = 2
-    DUPLICATES = 3
-    QUEUE = 4
-    FILES = 5
+    Attributes:
+        remedy: Description of what ``--repair`` does.
+        act: Function that does it, inside the open transaction.
+        advice: Advice to the user where only our own spiders could do it, empty where any may.
+    """
+
+    remedy: str
+    act: Callable[[Repairer, Finding], object]
+    advice: str = ""
+
+
+def writing(remedy: str, *statements: str) -> Mend:
+    """Return the mend that runs statements for each id of a finding, or its tuple of values."""
+
+    def act(repairer: Repairer, finding: Finding) -> None:
+        for sql in statements:
+            repairer.write_each(sql, finding.ids)
+
+    return Mend(remedy, act)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule of a crawl directory, with its repair.
+    """A rule of a crawl directory, and how it is mended.
 
     Attributes:
         name: Short name, the same in every version.
         what: Words for the violations, printed before their number.
-        remedy: Description of the repair by ``--repair``, empty without one.
-        repair: Function that repairs a finding and returns a report, or None if it did nothing.
-        stage: Stage of the repair.
-        changes_texts: Whether the repair may change the stored texts and the queue.
+        mend: The mend by ``--repair``; None without one.
         is_leftover: Whether a stopped process breaks it, and the next crawl mends it by itself.
-        advice: Advice to the user if there is no repair.
+        advice: Advice to the user if there is no mend.
     """
 
     name: str
     what: str
-    remedy: str = ""
-    repair: Callable[[Repairer, Finding], str | None] | None = None
-    stage: Stage = Stage.TEXTS
-    changes_texts: bool = False
+    mend: Mend | None = None
     is_leftover: bool = False
     advice: str = ""
 
     def found(self, rows: Iterable[tuple[Any, str]]) -> Iterator[Finding]:
-        """Yield a finding of the ids of all rows, each with an example; nothing without rows."""
-        culprits = Culprits(self)
-        for row_id, example in rows:
-            culprits.add(row_id, example)
-        return culprits.found()
+        """Yield a finding of the ids of all rows; an example that is empty is none."""
+        found = list(rows)
+        examples = [example for _, example in found if example]
+        for finding in self.counted(len(found), examples):
+            yield replace(finding, ids=tuple(row_id for row_id, _ in found))
 
     def counted(self, count: int, examples: Collection[str] = ()) -> Iterator[Finding]:
         """Yield a finding of this many violations, or nothing without any."""
@@ -77,16 +83,8 @@ class Rule:
 
     def finding(self, what: str, count: int = 1, examples: tuple[str, ...] = ()) -> Finding:
         """Return a finding in words of its own."""
-        return Finding(
-            self.name,
-            what,
-            count,
-            examples[:MAX_EXAMPLES],
-            self.remedy,
-            self.advice,
-            self.is_leftover,
-            broken=self,
-        )
+        remedy = "" if self.mend is None else self.mend.remedy
+        return Finding(self, what, count, examples[:MAX_EXAMPLES], remedy, self.advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,57 +92,37 @@ class Finding:
     """A rule that does not hold.
 
     Attributes:
-        rule: Name of the rule.
+        broken: The rule.
         what: Description with the number of violations.
         count: Number of violations.
         examples: Some of them.
         remedy: Description of the repair by ``--repair``, empty without one.
         advice: Advice to the user if there is no repair.
-        is_leftover: Whether a stopped process left it, and the next crawl mends it by itself.
-        ids: Keys of all rows that break the rule, if its check names them.
-        broken: The rule.
+        ids: Keys of all rows that break the rule, or what these should hold, if its check says so.
     """
 
-    rule: str
+    broken: Rule
     what: str
     count: int
     examples: tuple[str, ...]
-    remedy: str = ""
-    advice: str = ""
-    is_leftover: bool = False
-    ids: tuple[Any, ...] = field(default=(), repr=False)
-    broken: Rule | None = field(default=None, repr=False)
+    remedy: str
+    advice: str
+    ids: tuple[Any, ...] = ()
+
+    @property
+    def rule(self) -> str:
+        return self.broken.name
+
+    @property
+    def is_leftover(self) -> bool:
+        return self.broken.is_leftover
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding for ``crawl-once verify --json``."""
-        return {name: value for name, value in asdict(self).items() if name not in _NOT_TOLD}
-
-    @property
-    def changes_texts(self) -> bool:
-        return self.broken is not None and self.broken.changes_texts
+        return {name: getattr(self, name) for name in _TOLD}
 
 
-_NOT_TOLD = {"ids", "broken"}
-
-
-class Culprits:
-    """Rows that break a rule, collected one by one."""
-
-    def __init__(self, rule: Rule) -> None:
-        self._rule = rule
-        self._ids: list[Any] = []
-        self._examples: list[str] = []
-
-    def add(self, row_id: object, example: str) -> None:
-        """Add a row by its key; an empty example is none."""
-        self._ids.append(row_id)
-        if example and len(self._examples) < MAX_EXAMPLES:
-            self._examples.append(example)
-
-    def found(self) -> Iterator[Finding]:
-        """Yield a finding with these rows, or nothing without any."""
-        for finding in self._rule.counted(len(self._ids), self._examples):
-            yield replace(finding, ids=tuple(self._ids))
+_TOLD = ("rule", "what", "count", "examples", "remedy", "advice", "is_leftover")
 
 
 class CheckWatch(Protocol):
@@ -205,36 +183,51 @@ def encoded_request(depth: int, referer: str = "") -> bytes:
 
 
 class Repairer:
-    """A crawl's database, whose repairs are two transactions: rows, then verdicts.
+    """Mends findings one at a time, each in a transaction, so that later checks see it mended.
 
     Args:
-        directory: Crawl directory; its own connection sees no repair before the commit.
-        database: Its database, for writing.
+        directory: Crawl directory; its own connection sees what is committed.
 
     Attributes:
         doubted: Pages with a wrong verdict or original, which are judged again.
+        done: Descriptions of what was mended.
     """
 
-    def __init__(self, directory: CrawlDirectory, database: Database) -> None:
+    def __init__(self, directory: CrawlDirectory) -> None:
         self.directory = directory
-        self.database = database
-        self.store = PageStore(database)
         self.doubted: list[int] = []
+        self.done: list[str] = []
 
     @cached_property
+    def database(self) -> Database:
+        """The database for writing, which is opened when there is something to write."""
+        return Database(self.directory.folder)
+
+    def __enter__(self) -> Repairer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if "database" in self.__dict__:
+            if kind is not None:
+                self.database.fail("the repair was interrupted")
+            self.database.close()
+
+    def mend(self, finding: Finding) -> None:
+        mend = finding.broken.mend
+        if mend is None or not finding.remedy:
+            return
+        doubted = len(self.doubted)
+        mend.act(self, finding)
+        self.database.commit()
+        if len(self.doubted) == doubted:
+            self.done.append(finding.what)
+
+    @property
     def queue(self) -> QueueAgain:
-        """The queue; made when it is needed, since it relies on repaired values."""
+        """The queue as the tables have it now."""
         return QueueAgain(self.database)
 
-    def write_each(self, sql: str, row_ids: Iterable[Any]) -> None:
-        self.database.write_many(sql, ((row_id,) for row_id in row_ids))
-
-
-def writing(sql: str, report: str) -> Callable[[Repairer, Finding], str]:
-    """Return the repair that runs a statement for each id of a finding, and counts them."""
-
-    def repair(repairer: Repairer, finding: Finding) -> str:
-        repairer.write_each(sql, finding.ids)
-        return f"{report}: {finding.count:,}"
-
-    return repair
+    def write_each(self, sql: str, row_ids: Iterable[Any]) -> int:
+        """Run a statement for each id, or tuple of values; return the number of changed rows."""
+        rows = (each if isinstance(each, tuple) else (each,) for each in row_ids)
+        return self.database.write_many(sql, rows)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.request_records import MalformedRequestError, decode_parts
-from crawler.maintenance.verify.finding import NoWatch, Rule, Stage, encoded_request
+from crawler.maintenance.verify.finding import Mend, Rule, encoded_request, writing
 from crawler.storage import meta_names
 from crawler.storage.states import (
     FAILED,
@@ -17,12 +17,10 @@ from crawler.storage.states import (
     SKIPPED,
     WAITING,
     RuleStatus,
-    VariantState,
 )
-from crawler.url_rules.admission import note_pending
+from crawler.url_rules.kinds import CLOSED
 from crawler.url_rules.rule_files import restored
-from crawler.url_rules.rule_store import RuleStore
-from crawler.url_rules.traps import CLOSED
+from crawler.url_rules.rule_store import RuleStore, note_pending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +33,7 @@ _NOT_HELD = f"""
 SELECT id, url FROM requests
 WHERE state = {SKIPPED} AND rule NOT IN (
     SELECT id FROM url_rules WHERE state = {HOLDS}
-    UNION ALL SELECT -id FROM url_clusters WHERE state = '{CLOSED}') ORDER BY id
+    UNION ALL SELECT -id FROM url_kinds WHERE state = '{CLOSED}') ORDER BY id
 """
 _UNRULED = f"SELECT id FROM requests WHERE state = {SKIPPED} AND rule IS NULL"
 _ALONE = f"""
@@ -51,16 +49,11 @@ OR (page NOTNULL AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.id = url_groups
 """
 
 _QUEUED = f"SELECT id, url, request, key FROM requests WHERE state IN ({QUEUED}) ORDER BY id"
-_UNFINISHED = (
-    f"SELECT id, url, request, tries FROM requests WHERE state IN ({QUEUED}, {FAILED}) ORDER BY id"
-)
-_VARIANTS = f"""
-SELECT key, url, request FROM variants WHERE state = {VariantState.SKIPPED} ORDER BY key
+_UNFINISHED = f"""
+SELECT id, url, request, depth, tries FROM requests
+WHERE state IN ({QUEUED}, {FAILED}) ORDER BY id
 """
-_DEPTH = """
-SELECT min(requests.depth) FROM variants JOIN requests ON requests.key = variants.standing
-WHERE variants.key = ?
-"""
+_PUT_BACK = f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"
 _WRONG_LINES = f"""
 SELECT count(*) FROM (
     SELECT host, max(priority) AS priority FROM requests WHERE state = {WAITING} GROUP BY host
@@ -100,57 +93,48 @@ def _is_rule(written: str) -> bool:
     return True
 
 
-def _forget_rules(repairer: Repairer, finding: Finding) -> str:
-    sql = f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL WHERE rule = ?"
-    repairer.write_each(f"{sql} AND state = {SKIPPED}", finding.ids)
+def _forget_rules(repairer: Repairer, finding: Finding) -> None:
+    repairer.write_each(f"{_PUT_BACK} WHERE rule = ? AND state = {SKIPPED}", finding.ids)
     repairer.write_each("DELETE FROM url_rules WHERE id = ?", finding.ids)
-    return f"URL rules forgotten: {finding.count:,}, {_rule_again(repairer, finding)}"
+    _rule_again(repairer, finding)
 
 
-def _rule_again(repairer: Repairer, finding: Finding) -> str:
+def _rule_again(repairer: Repairer, finding: Finding) -> None:
     """Put back what no rule that holds skips rightly; the next crawl applies its rules again."""
-    queue, database = repairer.queue, repairer.database
+    database = repairer.database
     database.write(f"UPDATE requests SET rule = NULL, group_digest = NULL WHERE state != {SKIPPED}")
     wrong = {number for (number,) in database.read(_UNRULED)}
     if meta_names.FLEET not in repairer.directory.meta:
         wrong |= {number for sql in (_NOT_HELD, _ALONE) for number, _ in database.read(sql)}
         database.write(f"DELETE FROM url_groups WHERE {_WRONG_GROUP}")
         note_pending(database, {host for rule in RuleStore(database) for host in rule.hosts})
-    sql = f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL WHERE id = ?"
-    repairer.write_each(sql, wrong)
-    queue.requests.line_up()
-    return f"requests put back into the queue: {len(wrong):,}"
+    repairer.write_each(f"{_PUT_BACK} WHERE id = ?", wrong)
+    repairer.queue.requests.line_up()
 
 
-_RULED_AGAIN = "puts them back into the queue, where the rules that hold apply to them"
+_RULED_AGAIN = Mend(
+    "puts them back into the queue, where the rules that hold apply to them", _rule_again
+)
 
 READABLE = Rule(
     "url-rules-readable",
     "learned URL rules that cannot be read",
-    "forgets them",
-    _forget_rules,
-    Stage.QUEUE,
+    Mend("forgets them", _forget_rules),
 )
 HELD = Rule(
     "skipped-by-a-rule-that-holds",
     "requests skipped by a rule that does not hold",
     _RULED_AGAIN,
-    _rule_again,
-    Stage.QUEUE,
 )
 STANDS = Rule(
     "skipped-for-another-request",
     "requests skipped in favour of one that does not exist",
     _RULED_AGAIN,
-    _rule_again,
-    Stage.QUEUE,
 )
 GROUPS = Rule(
     "groups-of-requests",
     "groups of URLs without their request or page",
-    "lets the next crawl make them again",
-    _rule_again,
-    Stage.QUEUE,
+    Mend("lets the next crawl make them again", _rule_again),
 )
 
 
@@ -163,38 +147,30 @@ def find_unqueued(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Find
     yield from LEASES.counted(count(f"SELECT count(*) FROM requests WHERE state = {LEASED}"))
     sql = f"SELECT count(*) FROM requests WHERE (state = {SKIPPED}) != (rule NOTNULL)"
     yield from RULED.counted(count(sql))
-    yield from FETCHABLE.found((number, url) for number, url, _ in _unfetchable(directory))
-    yield from VARIANTS.found(_lost_variants(directory))
+    yield from FETCHABLE.found(_unfetchable(directory))
     yield from LINES.counted(count(_WRONG_LINES))
     watch.begin("queue", count(f"SELECT count(*) FROM requests WHERE state IN ({QUEUED})"))
-    yield from SEEN.found((number, url) for number, url, _ in _unseen(directory, watch))
+    yield from SEEN.found(_unseen(directory, watch))
 
 
-def _unfetchable(directory: CrawlDirectory) -> Iterator[tuple[int, str, bytes | None]]:
-    """Yield id, URL and stored form of each request that no crawl will make; None: unreadable.
+def _unfetchable(directory: CrawlDirectory) -> Iterator[tuple[tuple[bytes, int], str]]:
+    """Yield a form that can be read, id and URL of each request that no crawl will make.
 
     Only for crawls by our own spiders. Not for a fleet's workers, whose requests are lent to them,
     and have another form.
     """
     if directory.plan is None or meta_names.FLEET in directory.meta:
         return
-    for number, url, encoded, tries in directory.connection.execute(_UNFINISHED):
+    for number, url, encoded, depth, tries in directory.connection.execute(_UNFINISHED):
         readable = _parts(encoded) is not None
         if not readable or tries >= MAX_TRIES:
-            yield number, url, encoded if readable else None
+            yield (encoded if readable else encoded_request(depth), number), url
 
 
-def _lost_variants(directory: CrawlDirectory) -> Iterator[tuple[bytes, str]]:
-    """Yield key and URL of each skipped variant whose request no revoked rule could queue."""
-    if directory.plan is None:
-        return
-    for key, url, encoded in directory.connection.execute(_VARIANTS):
-        if _parts(encoded) is None:
-            yield key, url
-
-
-def _unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[tuple[int, str, bytes]]:
-    """Yield id, URL and right key of each queued request that is not seen under that key.
+def _unseen(
+    directory: CrawlDirectory, watch: CheckWatch
+) -> Iterator[tuple[tuple[bytes, int], str]]:
+    """Yield right key, id and URL of each queued request that is not seen under that key.
 
     Only for crawls by our own spiders: elsewhere requests may have fingerprints of another kind.
     """
@@ -206,7 +182,7 @@ def _unseen(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[tuple[int,
         if key is None or stored in {key, canonicalizer.description_key(url)}:
             pass
         elif not (stored is None and _is_seen(directory, key)):
-            yield number, url, key
+            yield (key, number), url
         watch.advance()
 
 
@@ -233,84 +209,43 @@ def _parts(encoded: bytes) -> dict[str, Any] | None:
         return None
 
 
-def _end_leases(repairer: Repairer, finding: Finding) -> str:
-    _ = repairer.queue  # to open it ends them
-    return f"requests put back into the queue: {finding.count:,}"
+def _line_up(repairer: Repairer, finding: Finding) -> None:
+    repairer.queue.requests.line_up()  # to open it ends the leases
 
 
-def _queue_stuck(repairer: Repairer, finding: Finding) -> str:
-    queue, stuck = repairer.queue, list(_unfetchable(repairer.directory))
-    for number, url, packed in stuck:
-        sql = "SELECT key, depth FROM requests WHERE id = ?"
-        row = repairer.database.read(sql, (number,)).fetchone()
-        if row is not None:  # not replaced meanwhile
-            repairer.database.write("DELETE FROM requests WHERE id = ?", (number,))
-            parts = encoded_request(row[1]) if packed is None else packed
-            queue.push_encoded(url, parts, *row)
-    return f"requests queued again: {len(stuck):,}"
-
-
-def _make_again(repairer: Repairer, finding: Finding) -> str:
-    for key in finding.ids:
-        (depth,) = repairer.database.read(_DEPTH, (key,)).fetchone()
-        row = encoded_request(depth or 0), key
-        repairer.database.write("UPDATE variants SET request = ? WHERE key = ?", row)
-    return f"requests of skipped variants made again: {finding.count:,}"
-
-
-def _line_up(repairer: Repairer, finding: Finding) -> str:
+def _queue_stuck(repairer: Repairer, finding: Finding) -> None:
+    repairer.write_each(f"{_PUT_BACK}, tries = 0, request = ? WHERE id = ?", finding.ids)
     repairer.queue.requests.line_up()
-    return "order of the hosts in the queue made again"
-
-
-def _see(repairer: Repairer, finding: Finding) -> str:
-    """Give each request the key of its URL, or none if another one has it."""
-    wrong = [(key, number) for number, _, key in _unseen(repairer.directory, NoWatch())]
-    repairer.write_each("UPDATE requests SET key = NULL WHERE id = ?", [row[1] for row in wrong])
-    repairer.database.write_many("UPDATE OR IGNORE requests SET key = ? WHERE id = ?", wrong)
-    return f"queued requests given the keys of their URLs: {len(wrong):,}"
 
 
 LEASES = Rule(
     "leases-ended",
     "requests under way when the crawl was stopped",
-    "puts them back into the queue",
-    _end_leases,
-    Stage.QUEUE,
+    Mend("puts them back into the queue", _line_up),
     is_leftover=True,
 )
 RULED = Rule(
     "skipped-by-a-rule",
     "requests whose state and rule disagree on whether they are skipped",
-    "puts them back into the queue, or removes the rule",
-    _rule_again,
-    Stage.QUEUE,
+    Mend("puts them back into the queue, or removes the rule", _rule_again),
 )
 FETCHABLE = Rule(
     "queued-can-be-fetched",
     "requests that cannot be read, or broke at every try",
-    "queues their URLs again",
-    _queue_stuck,
-    Stage.QUEUE,
-)
-VARIANTS = Rule(
-    "skipped-variant-can-be-fetched",
-    "URLs that fixed rules skip whose requests cannot be read",
-    "makes their requests again",
-    _make_again,
-    Stage.QUEUE,
+    Mend("queues their URLs again", _queue_stuck),
 )
 LINES = Rule(
     "hosts-in-line",
     "hosts with queued requests that the order of hosts lacks",
-    "makes the order of hosts again",
-    _line_up,
-    Stage.QUEUE,
+    Mend("makes the order of hosts again", _line_up),
 )
 SEEN = Rule(
     "queued-is-seen",
     "queued requests whose URLs have other keys in the seen set, or none",
-    "gives them the keys of their URLs",
-    _see,
-    Stage.QUEUE,
+    writing(
+        "gives them the keys of their URLs",
+        "UPDATE requests SET key = NULL WHERE id = ?2",
+        # Another request may have it.
+        "UPDATE OR IGNORE requests SET key = ?1 WHERE id = ?2",
+    ),
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import zstandard
 
-from crawler.maintenance.verify.column_checks import NEWEST_VISIT, find_strange_values
-from crawler.maintenance.verify.finding import Rule, Stage, writing
+from crawler.maintenance.verify.column_checks import NEWEST_VISIT
+from crawler.maintenance.verify.finding import Mend, Rule, writing
 from crawler.pages.boilerplate import held_counts
 from crawler.pages.page_links import LinkPacker, unpack_places
 from crawler.pages.verdicts import MOVED, WITHOUT_PAGE, listed
@@ -42,32 +41,23 @@ SELECT id, url FROM pages WHERE latest = 1 AND visit > 0
 _DUE_NOW = """
 INSERT OR IGNORE INTO known
 SELECT key, max(visit, seen_visit), 'unchanged', visit, NULL, NULL, NULL, NULL, 0, 0, 0,
-       86400.0, ?, NULL, NULL
+       86400.0, CAST(unixepoch() AS REAL), NULL, NULL
 FROM pages WHERE id = ?
 """
 
 
 def find_strange(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Check each value by itself, and the agreement of two tables on one page.
-
-    If a value is none that a crawl writes, the other checks wait for its repair.
+    """Check the agreement of tables on each page, and the values of the crawl itself.
 
     Complexity: O(rows), and one canonical URL a page.
     """
-    found = list(find_strange_values(directory, watch))
-    yield from found
-    if found:
-        return  # all other checks rely on these
     if directory.canonicalizer is None:
         yield URL_RULES.finding(URL_RULES.what)
-    wrong = _wrong_meta(directory)
-    if wrong:
-        what = f"impossible values of the crawl itself: {', '.join(wrong)}"
-        yield META.finding(what, len(wrong))
-    yield from KEYS.found((page_id, url) for page_id, url, *_ in _wrong_keys(directory))
+    yield from META.found(_wrong_meta(directory))
+    yield from KEYS.found(_wrong_keys(directory))
     yield from REDIRECTS.found((key, "") for key in _wrong_redirects(directory))
     read = directory.connection.execute
-    yield from LOST.found(read(_KNOWN_ONLY))
+    yield from LOST.found(((key, url), url) for key, url in read(_KNOWN_ONLY))
     yield from UNKNOWN.found(read(_PAGES_ONLY))
     yield from COUNTS.found((host, "") for host in _wrong_counts(read))
     yield from LINKS.found(
@@ -75,17 +65,15 @@ def find_strange(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
     )
 
 
-def _wrong_meta(directory: CrawlDirectory) -> dict[str, str]:
-    """Return the right values of the rows of ``meta`` that are wrong, by their names."""
-    found = {}
+def _wrong_meta(directory: CrawlDirectory) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield name and right value of each row of ``meta`` that is wrong, and the name."""
     for name, sql in (
         (meta_names.VISIT, f"SELECT {NEWEST_VISIT}"),
         (meta_names.LAST_VISIT, "SELECT coalesce(max(seen_visit), 0) FROM pages"),
     ):
         value, newest = directory.meta.get(name, "0"), directory.count(sql)
         if not value.isdecimal() or int(value) < newest:
-            found[name] = str(newest)
-    return found
+            yield (name, str(newest)), name
 
 
 def _wrong_counts(read: Callable[..., sqlite3.Cursor]) -> Iterator[int]:
@@ -103,15 +91,8 @@ def _wrong_counts(read: Callable[..., sqlite3.Cursor]) -> Iterator[int]:
                 yield host
 
 
-def _count_again(repairer: Repairer, finding: Finding) -> str:
-    """Forget all counts: they are made again from the texts when the crawl is opened."""
-    repairer.database.write("DELETE FROM host_blocks")
-    repairer.database.set_meta(meta_names.COUNTED_PAGE, "0")
-    return f"counts of boilerplate forgotten, since these were wrong: {finding.count:,}"
-
-
-def _wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[int, str, str, bytes]]:
-    """Yield id, URL, right canonical URL and right key of each capture that has others.
+def _wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[tuple[str, bytes, int], str]]:
+    """Yield right canonical URL, right key and id of each capture that has others, and its URL.
 
     Only for crawls by our own spiders: items of others may have keys of their own.
     """
@@ -124,7 +105,7 @@ def _wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[int, str, str, byte
         # Another crawl, or an earlier visit, may have requested the variant before its page.
         of_page = _names(canonicalizer.without(()), url)
         if canonical_url not in {right[0], of_page[0]} or key not in {right[1], of_page[1]}:
-            yield page_id, url, *right
+            yield (*right, page_id), url
 
 
 def _names(canonicalizer: Canonicalizer, url: str) -> tuple[str, bytes]:
@@ -168,44 +149,17 @@ def _unreadable_links(read: Callable[[str], sqlite3.Cursor]) -> Iterator[int]:
                 yield number
 
 
-def _derive_meta(repairer: Repairer, finding: Finding) -> str:
-    wrong = _wrong_meta(repairer.directory)
-    for name, value in wrong.items():
-        repairer.database.set_meta(name, value)
-    return f"values of the crawl derived: {', '.join(wrong)}"
-
-
-def _compute_keys(repairer: Repairer, finding: Finding) -> str:
-    wrong = [
-        (canonical_url, key, page_id)
-        for page_id, _, canonical_url, key in _wrong_keys(repairer.directory)
-    ]
-    sql = "UPDATE pages SET canonical_url = ?, key = ? WHERE id = ?"
-    repairer.database.write_many(sql, wrong)
-    return f"captures given the keys of their URLs: {len(wrong):,}"
-
-
-def _queue_lost(repairer: Repairer, finding: Finding) -> str:
-    queued = 0
-    lost = repairer.database.read(_KNOWN_ONLY).fetchall()
-    for key, url in lost:
+def _queue_lost(repairer: Repairer, finding: Finding) -> None:
+    queue = repairer.queue
+    for key, url in finding.ids:
         repairer.database.write("DELETE FROM known WHERE key = ?", (key,))
         if url and repairer.directory.plan is not None:
-            queued += repairer.queue.push_url(url, key, 0)
-    return f"pages without a capture forgotten: {len(lost):,}, queued again: {queued:,}"
+            queue.push_url(url, key, 0)
 
 
-def _let_be_due(repairer: Repairer, finding: Finding) -> str:
-    rows = [(time.time(), page_id) for page_id in finding.ids]
-    repairer.database.write_many(_DUE_NOW, rows)
-    return f"pages that are due now: {len(rows):,}"
-
-
-def _drop_links(repairer: Repairer, finding: Finding) -> str:
-    # Keys were put right meanwhile, and lists of links found their pages by that.
-    ids = list(_unreadable_links(repairer.database.read))
-    repairer.write_each("DELETE FROM links WHERE id = ?", ids)
-    return f"lists of links deleted: {len(ids):,}"
+def _count_again(repairer: Repairer, finding: Finding) -> None:
+    repairer.database.write("DELETE FROM host_blocks")
+    repairer.database.set_meta(meta_names.COUNTED_PAGE, "0")
 
 
 URL_RULES = Rule(
@@ -216,51 +170,37 @@ URL_RULES = Rule(
 META = Rule(
     "meta-right",
     "impossible values of the crawl itself",
-    "derives them from the pages",
-    _derive_meta,
-    Stage.VALUES,
+    writing("derives them from the pages", "INSERT OR REPLACE INTO meta VALUES (?, ?)"),
 )
 KEYS = Rule(
     "keys-right",
     "captures with another key, or canonical URL, than their URL has",
-    "computes them from their URLs",
-    _compute_keys,
-    Stage.VALUES,
-    changes_texts=True,
+    writing(
+        "computes them from their URLs", "UPDATE pages SET canonical_url = ?, key = ? WHERE id = ?"
+    ),
 )
 REDIRECTS = Rule(
     "redirect-keys-right",
     "redirects with another key than their URL has",
-    "forgets them",
-    writing("DELETE FROM redirects WHERE key = ?", "redirects forgotten"),
-    Stage.VALUES,
+    writing("forgets them", "DELETE FROM redirects WHERE key = ?"),
 )
 LOST = Rule(
     "known-has-page",
     "pages that were fetched and have no capture",
-    "queues their URLs again, where those are known, and forgets the others",
-    _queue_lost,
-    Stage.VALUES,
-    changes_texts=True,
+    Mend("queues their URLs again, where those are known, and forgets the others", _queue_lost),
 )
 UNKNOWN = Rule(
     "page-is-known",
     "pages without a time at which they are due",
-    "makes them due now",
-    _let_be_due,
-    Stage.VALUES,
+    writing("makes them due now", _DUE_NOW),
 )
 LINKS = Rule(
     "links-readable",
     "lists of links that cannot be read",
-    "deletes them: those pages are asked for as a whole",
-    _drop_links,
-    Stage.VALUES,
+    writing("deletes them: those pages are asked for as a whole", "DELETE FROM links WHERE id = ?"),
 )
 COUNTS = Rule(
     "boilerplate-counted",
     "counts of boilerplate of hosts without a page, or that cannot be read",
-    "forgets all counts, which are made again when the crawl is opened",
-    _count_again,
-    Stage.VALUES,
+    Mend("forgets all counts, which are made again when the crawl is opened", _count_again),
 )

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import zstandard
 
-from crawler.maintenance.verify.capture_checks import (
-    READ_AGAIN,
-    advised,
-    drop_near_texts,
-    read_again,
-)
-from crawler.maintenance.verify.finding import Culprits, Rule, Stage, writing
+from crawler.maintenance.verify.capture_checks import DROPPED_BESIDE, FETCHED
+from crawler.maintenance.verify.file_checks import FINGERPRINTS, remove_indexes
+from crawler.maintenance.verify.finding import Mend, Rule, writing
 from crawler.pages.page_row import to_signed, to_unsigned
 from crawler.pages.stored_texts import unpack_judged
 from crawler.reading.content.content_xml import (
@@ -35,6 +32,8 @@ if TYPE_CHECKING:
     from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
     from neardup import Parameters
 
+    _Right = tuple[int, bytes, int | None, bytes | None, bytes | None, int]
+
 _TEXTS = """
 SELECT id, url, words, is_main, text_digest, visible_digest, fingerprint, text, words_digest,
        last_text_digest, latest = 1 AND is_main = 1 AND payload_digest IS NOT NULL
@@ -44,6 +43,10 @@ _NEAR_TEXTS = """
 SELECT page, url, words, is_main, text_digest, visible_digest, fingerprint, near_texts.text,
        words_digest, last_text_digest, 0
 FROM near_texts JOIN pages ON pages.id = page ORDER BY page
+"""
+_CORRECT = """
+UPDATE pages SET words = ?, text_digest = ?, fingerprint = ?, words_digest = ?, last_text_digest = ?
+WHERE id = ?
 """
 _HTML = "SELECT id, url, html FROM pages WHERE html IS NOT NULL ORDER BY id"
 
@@ -79,6 +82,13 @@ class _StoredSaid(NamedTuple):
         is_last = row.last_text_digest is None or row.last_text_digest in digests
         return is_last and row.words_digest in {None, self.words_digest}
 
+    def columns_of(self, row: _StoredText) -> _Right:
+        """Return what the row of the text is to hold, with its id, in the order of ``_CORRECT``."""
+        of_answer = row.words_digest, row.last_text_digest
+        if not self.is_answer_of(row):
+            of_answer = self.words_digest, self.digest
+        return self.words, self.text_digest, to_signed(self.fingerprint), *of_answer, row.id
+
 
 def _right(row: _StoredText, parameters: Parameters) -> _StoredSaid:
     """Compute the right columns of a stored text.
@@ -113,37 +123,38 @@ def find_misread(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
         named = directory.meta.get(meta_names.FEATURES, "none")
         yield FEATURES.finding(f"{FEATURES.what}: {named}")
         return
-    rules = READABLE, NEAR_TEXT, DIGEST, FINGERPRINT
-    unreadable, near, digests, fingerprints = map(Culprits, rules)
+    unreadable, near = list[tuple[int, str]](), list[tuple[int, str]]()
+    digests: list[tuple[_Right, str]] = []
+    fingerprints: list[tuple[_Right, str]] = []
     watch.begin("texts", directory.count("SELECT count(*) FROM pages WHERE text IS NOT NULL"))
     read = directory.connection.execute
     for row, said in _computed(read(_TEXTS), parameters, unreadable):
         if to_unsigned(row.fingerprint) != said.fingerprint:
-            fingerprints.add(row.id, row.url)
+            fingerprints.append((said.columns_of(row), row.url))
         is_right = (row.words, row.text_digest) == (said.words, said.text_digest)
         if not is_right or not said.is_answer_of(row):
-            digests.add(row.id, row.url)
+            digests.append((said.columns_of(row), row.url))
         watch.advance()
     for row, said in _computed(read(_NEAR_TEXTS), parameters, near):
         # A page that must be read again has no digest.
         if row.text_digest is not None and said.text_digest != row.text_digest:
-            near.add(row.id, row.url)
-    yield from near.found()
+            near.append((row.id, row.url))
+    yield from NEAR_TEXT.found(near)
     yield from HTML.found(_unreadable_html(directory))
-    yield from advised(directory, unreadable.found())
-    yield from digests.found()
-    yield from fingerprints.found()
+    yield from READABLE.found(unreadable)
+    yield from DIGEST.found(digests)
+    yield from FINGERPRINT.found(fingerprints)
 
 
 def _computed(
-    rows: Iterable[Sequence[Any]], parameters: Parameters, unreadable: Culprits
+    rows: Iterable[Sequence[Any]], parameters: Parameters, unreadable: list[tuple[int, str]]
 ) -> Iterator[tuple[_StoredText, _StoredSaid]]:
     """Yield stored texts with their right columns, and collect those that cannot be read."""
     for row in starmap(_StoredText, rows):
         try:
             said = _right(row, parameters)
         except ValueError as error:
-            unreadable.add(row.id, f"{row.url} ({error})")
+            unreadable.append((row.id, f"{row.url} ({error})"))
         else:
             yield row, said
 
@@ -156,70 +167,34 @@ def _unreadable_html(directory: CrawlDirectory) -> Iterator[tuple[int, str]]:
             yield page_id, f"{url} ({error})"
 
 
-def _recompute(repairer: Repairer, finding: Finding) -> str:
-    parameters = repairer.directory.parameters
-    assert parameters is not None
-    sql = _TEXTS.replace("ORDER BY id", "AND id = ?")
-    computed = 0
-    for page_id in finding.ids:
-        values = repairer.database.read(sql, (page_id,)).fetchone()
-        if values is None:  # deleted by an earlier repair
-            continue
-        computed += 1
-        row = _StoredText(*values)
-        said = _right(row, parameters)
-        repairer.database.write(
-            "UPDATE pages SET words = ?, text_digest = ?, fingerprint = ? WHERE id = ?",
-            (said.words, said.text_digest, to_signed(said.fingerprint), page_id),
-        )
-        if not said.is_answer_of(row):
-            repairer.database.write(
-                "UPDATE pages SET words_digest = ?, last_text_digest = ? WHERE id = ?",
-                (said.words_digest, said.digest, page_id),
-            )
-    return f"texts of which digest and fingerprint were computed: {computed:,}"
+def _correct(repairer: Repairer, finding: Finding) -> None:
+    # Before the commit: a wrong index might be used.
+    remove_indexes(repairer.directory.folder, [FINGERPRINTS])
+    repairer.write_each(_CORRECT, finding.ids)
 
 
-_RECOMPUTED = "computes it from the stored text"
+_COMPUTED = Mend("computes it from the stored text", _correct)
 
 FEATURES = Rule(
     "features-known",
     "the fingerprints were made of features that this version cannot compute",
     advice="verify it with the version that made it",
 )
-READABLE = Rule(
-    "text-readable",
-    "stored texts that cannot be decompressed",
-    READ_AGAIN,
-    read_again,
-    changes_texts=True,
-)
+READABLE = Rule("text-readable", "stored texts that cannot be decompressed", FETCHED)
 NEAR_TEXT = Rule(
     "near-text-right",
     "texts of near-duplicates that cannot be read, or have another digest than is stored",
-    "deletes them: they are of duplicates",
-    drop_near_texts,
+    replace(DROPPED_BESIDE, remedy="deletes them: they are of duplicates"),
 )
 HTML = Rule(
     "html-readable",
     "stored HTML that cannot be decompressed",
-    "deletes it: the texts stay",
-    writing("UPDATE pages SET html = NULL WHERE id = ?", "HTML deleted"),
+    writing("deletes it: the texts stay", "UPDATE pages SET html = NULL WHERE id = ?"),
 )
 DIGEST = Rule(
-    "digest-right",
-    "texts with another digest, or number of words, than is stored",
-    _RECOMPUTED,
-    _recompute,
-    changes_texts=True,
+    "digest-right", "texts with another digest, or number of words, than is stored", _COMPUTED
 )
-FINGERPRINT = Rule(
-    "fingerprint-right",
-    "texts with another fingerprint than is stored",
-    _RECOMPUTED,
-    _recompute,
-    changes_texts=True,
-)
+FINGERPRINT = Rule("fingerprint-right", "texts with another fingerprint than is stored", _COMPUTED)
 
 
 _CONTENTS = """
@@ -233,18 +208,18 @@ _LEFT_OVER = "SELECT id, url FROM pages WHERE text IS NULL AND content IS NOT NU
 def find_misshown(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
     """Decompress and parse every content. Complexity: O(size); memory for one of them."""
     watch.begin("contents", directory.count("SELECT count(*) FROM pages WHERE text IS NOT NULL"))
-    unreadable = Culprits(CONTENT)
+    unreadable = []
     for table, page_id, url, packed in directory.connection.execute(_CONTENTS):
         try:
             unpack_content(packed or b"")
         except ContentError as error:
-            unreadable.add((table, page_id), f"{url} ({error})")
+            unreadable.append(((table, page_id), f"{url} ({error})"))
         watch.advance(int(table == "pages"))
-    yield from unreadable.found()
+    yield from CONTENT.found(unreadable)
     yield from LEFT_OVER.found(directory.connection.execute(_LEFT_OVER))
 
 
-def _make_of_lines(repairer: Repairer, finding: Finding) -> str:
+def _make_of_lines(repairer: Repairer, finding: Finding) -> None:
     read, write = repairer.database.read, repairer.database.write
     for table, page_id in finding.ids:
         where = f"WHERE {CHECKED[table]} = ?"
@@ -255,23 +230,15 @@ def _make_of_lines(repairer: Repairer, finding: Finding) -> str:
             if table == "pages":
                 sql = f"UPDATE pages SET page_type = NULL, content_source = '{FROM_LINES}' {where}"
                 write(sql, (page_id,))
-    return f"contents made of the lines of their texts: {finding.count:,}"
 
 
 CONTENT = Rule(
     "content-readable",
     "texts whose content is missing, or cannot be read",
-    "makes it of the lines of the text",
-    _make_of_lines,
-    Stage.DUPLICATES,
+    Mend("makes it of the lines of the text", _make_of_lines),
 )
 LEFT_OVER = Rule(
     "content-owned",
     "contents of pages whose text is not stored",
-    "deletes them",
-    writing(
-        "UPDATE pages SET content = NULL WHERE id = ? AND text IS NULL",
-        "contents without a text deleted",
-    ),
-    Stage.DUPLICATES,
+    writing("deletes them", "UPDATE pages SET content = NULL WHERE id = ?"),
 )

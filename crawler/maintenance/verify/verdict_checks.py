@@ -13,7 +13,6 @@ large enough for a part.
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from dataclasses import replace
 from itertools import starmap
@@ -21,13 +20,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
-from crawler.maintenance.verify.capture_checks import judged_again
-from crawler.maintenance.verify.finding import Rule, Stage
+from crawler.maintenance.verify.capture_checks import JUDGED
+from crawler.maintenance.verify.finding import Mend, Rule
 from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.live_parameters import from_json
-from crawler.pages.page_row import to_unsigned
+from crawler.pages.page_row import columns_of, to_unsigned
 from crawler.pages.reasons import Reason
-from crawler.pages.stored_texts import unpack_judged
+from crawler.pages.stored_texts import StoredDocuments, unpack_judged
 from crawler.pages.verdicts import (
     CHANGED,
     CONTAINED,
@@ -40,6 +39,7 @@ from crawler.pages.verdicts import (
     TOO_SHORT,
     listed,
 )
+from crawler.pages.volatile import VolatileSlots
 from crawler.pages.wall_clusters import host_of
 from crawler.storage import meta_names
 from neardup import Document, HammingIndex, NearDupError, hamming
@@ -47,7 +47,6 @@ from neardup.cascade import decide
 from neardup.document import signed
 from neardup.evidence import EvidenceSource
 from neardup.fingerprints.minhash import unpacked_signature
-from neardup.kept_facts import StoredFacts
 from neardup.parts import MIN_CONTAINMENT
 from neardup.storage.signatures import memory_signatures
 from neardup.verification import JaccardVerifier, containment
@@ -130,43 +129,22 @@ class _Pair(NamedTuple):
     is_equal: int
 
 
-def find_repeats(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Find duplicates with a wrong distance or similarity, and verdicts with a wrong name.
+def find_misjudged(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
+    """Find verdicts with a wrong name, pages that name none, and those with wrong measures.
 
-    Complexity: O(pages), and one comparison of texts for each near-duplicate.
+    Complexity: O(pages), and one comparison of texts for each page that names another one.
     """
     read = directory.connection.execute
     parameters = readable_parameters(read).items()
     broken = [number for number, found in parameters if found is None]
     yield from CHOSEN.found((number, f"parameters {number}") for number in broken)
-    watch.begin("duplicates", 1)
-    yield from MEASURES.found(_mismeasured(read, _REPEATING, _repeats))
-    yield from KIND.found(read(_WRONG_KINDS))
-    watch.advance()
-
-
-def find_resemblances(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Find pages that resemble none, and those with a wrong distance or similarity.
-
-    Complexity: O(pages), and one comparison of texts for each page that resembles one.
-    """
-    read = directory.connection.execute
-    watch.begin("pages that resemble one of another name", 1)
-    yield from RESEMBLED.found(read(_RESEMBLING_NONE))
-    yield from RESEMBLED_MEASURES.found(_mismeasured(read, _RESEMBLING, _resembles))
-    watch.advance()
-
-
-def find_parts(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Find parts of no page, and those with a wrong containment.
-
-    Complexity: O(pages), and one comparison of texts for each part.
-    """
-    read = directory.connection.execute
-    watch.begin("pages that are parts of others", 1)
-    yield from PART_NAMED.found(read(_UNNAMED_PARTS))
-    yield from PART_MEASURES.found(_mismeasured(read, _PARTS, _is_part))
-    watch.advance()
+    watch.begin("verdicts", len(_NAMES) + len(_MEASURES))
+    for rule, sql in _NAMES.items():
+        yield from rule.found(read(sql))
+        watch.advance()
+    for rule, (sql, is_right) in _MEASURES.items():
+        yield from rule.found(_mismeasured(read, sql, is_right))
+        watch.advance()
 
 
 def readable_parameters(read: Read) -> dict[int, Parameters | None]:
@@ -258,13 +236,12 @@ def _is_close(one: float | None, other: float | None) -> bool:
     return abs(one - other) < CLOSE
 
 
-def _forget_parameters(repairer: Repairer, finding: Finding) -> str:
+def _forget_parameters(repairer: Repairer, finding: Finding) -> None:
+    """Forget them; another check finds the verdicts that were made with them."""
     repairer.write_each("DELETE FROM parameters WHERE id = ?", finding.ids)
-    repairer.write_each("UPDATE pages SET parameters = NULL WHERE parameters = ?", finding.ids)
     # The next crawl takes them from its settings again if no others hold.
     sql = "DELETE FROM meta WHERE name = ?"
     repairer.database.write(sql, (meta_names.SETTINGS_PARAMETERS,))
-    return f"parameters forgotten: {finding.count:,}"
 
 
 _FINGERPRINTED = "latest = 1 AND text IS NOT NULL AND fingerprint IS NOT NULL"
@@ -274,21 +251,17 @@ SELECT url, text, text_digest, fingerprint, coalesce(name, ''),
        resembles IS NOT NULL OR verdict = '{SAME_TEMPLATE}'
 FROM pages WHERE id = ?
 """
-_FACTS = f"""
-SELECT id, fingerprint, coalesce(name, '') FROM pages
-WHERE {_FINGERPRINTED} AND id IN (SELECT value FROM json_each(?))
-"""
 
 
-class _KeptPages:
-    """Implements neardup's ``Documents`` with the kept pages, but for equal texts.
+class _KeptPages(StoredDocuments):
+    """The kept pages, but for equal texts.
 
     Attributes:
         url: URL of the page that is judged; pages of one URL are parts of one page.
     """
 
     def __init__(self, read: Read) -> None:
-        self._read = read
+        super().__init__(read, VolatileSlots(read, read), f"pages WHERE {_FINGERPRINTED}")
         self.url = ""
 
     def find_digest(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
@@ -298,22 +271,11 @@ class _KeptPages:
         return None
 
     def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
-        url, text = self._read("SELECT url, text FROM pages WHERE id = ?", (id,)).fetchone()
+        url, text = columns_of(self._read, id, "url, text") or ("", b"")
         try:
             return None if url == self.url else unpack_judged(text)
         except (zstandard.ZstdError, ValueError):  # another check says so
             return None
-
-    def name(self, id: int) -> str:  # noqa: A002  # neardup's name for it
-        sql = "SELECT coalesce(name, '') FROM pages WHERE id = ?"
-        return str(self._read(sql, (id,)).fetchone()[0])
-
-    def facts_of(self, ids: Collection[int]) -> list[StoredFacts]:
-        rows = self._read(_FACTS, (json.dumps(list(ids)),))
-        return [StoredFacts(number, to_unsigned(found) or 0, name) for number, found, name in rows]
-
-    def add(self, id: int, document: Document) -> None:  # noqa: A002
-        """Do nothing: the pages are stored."""
 
 
 def find_near(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
@@ -372,26 +334,38 @@ def _near_pages(read: Read, watch: CheckWatch) -> Iterator[tuple[int, str]]:
 CHOSEN = Rule(
     "parameters-readable",
     "parameters of verdicts that cannot be read",
-    "forgets them; crawl-once tune chooses others",
-    _forget_parameters,
-    Stage.VALUES,
+    Mend("forgets them; crawl-once tune chooses others", _forget_parameters),
 )
-MEASURES = judged_again(
-    "duplicate-measured",
-    "duplicates with wrong measures, or with another text than their originals",
+NEAR_KEPT = Rule(
+    "kept-apart", "pages kept although an earlier kept page has nearly the same text", JUDGED
 )
-KIND = judged_again("verdict-right", "kept pages wrongly called too short, or wrongly not")
-RESEMBLED = judged_again(
-    "resembled-named",
-    "pages of the verdict same_template that name no kept page, or others that name one",
-)
-RESEMBLED_MEASURES = judged_again(
-    "resembled-measured", "pages of the verdict same_template with wrong measures"
-)
-PART_NAMED = judged_again("part-named", "pages called parts of a page that is not kept")
-PART_MEASURES = judged_again(
-    "part-measured", "pages called parts of others with a wrong containment"
-)
-NEAR_KEPT = judged_again(
-    "kept-apart", "pages kept although an earlier kept page has nearly the same text"
-)
+
+_NAMES = {
+    Rule(
+        "verdict-right", "kept pages wrongly called too short, or wrongly not", JUDGED
+    ): _WRONG_KINDS,
+    Rule(
+        "resembled-named",
+        "pages of the verdict same_template that name no kept page, or others that name one",
+        JUDGED,
+    ): _RESEMBLING_NONE,
+    Rule("part-named", "pages called parts of a page that is not kept", JUDGED): _UNNAMED_PARTS,
+}
+"""Queries for id and URL of the rows that break each rule."""
+
+_MEASURES = {
+    Rule(
+        "duplicate-measured",
+        "duplicates with wrong measures, or with another text than their originals",
+        JUDGED,
+    ): (_REPEATING, _repeats),
+    Rule("resembled-measured", "pages of the verdict same_template with wrong measures", JUDGED): (
+        _RESEMBLING,
+        _resembles,
+    ),
+    Rule("part-measured", "pages called parts of others with a wrong containment", JUDGED): (
+        _PARTS,
+        _is_part,
+    ),
+}
+"""Queries for pairs of pages, and the functions that tell whether their measures are right."""

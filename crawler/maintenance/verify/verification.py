@@ -4,44 +4,38 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError, iterparse
 
-import numpy as np
-import xxhash
-
 from crawler.maintenance.rejudge.rejudging import judge_again
 from crawler.maintenance.tally import ALL_PAGES, KEPT_PAGES
 from crawler.maintenance.verify.capture_checks import find_misplaced, queue_orphans
-from crawler.maintenance.verify.column_checks import VALUES, find_altered
+from crawler.maintenance.verify.column_checks import (
+    ALTERED,
+    VALUES,
+    find_altered,
+    find_strange_values,
+    have_read_again,
+)
 from crawler.maintenance.verify.file_checks import (
-    BLOOM,
     FINGERPRINTS,
-    INDEX_RULES,
     WHOLE,
     find_damage,
     find_forgotten,
     find_lost_records,
     find_unindexed,
     find_unsigned,
-    make_bloom,
-    make_indexes,
     remove_indexes,
 )
-from crawler.maintenance.verify.finding import MAX_EXAMPLES, Repairer, Rule
-from crawler.maintenance.verify.queue_checks import SEEN, find_misruled, find_unqueued
+from crawler.maintenance.verify.finding import Repairer, Rule
+from crawler.maintenance.verify.queue_checks import find_misruled, find_unqueued
 from crawler.maintenance.verify.table_checks import find_strange
 from crawler.maintenance.verify.text_checks import find_misread, find_misshown
-from crawler.maintenance.verify.verdict_checks import (
-    find_near,
-    find_parts,
-    find_repeats,
-    find_resemblances,
-)
+from crawler.maintenance.verify.verdict_checks import find_misjudged, find_near
 from crawler.pages.export import stored_urls
-from crawler.storage.database import Database
 from crawler.storage.errors import JobError
 from neardup.batch.input_files import CSV, JSON_LINES, PARQUET, InputPart
 from neardup.batch.rows import LeftOut, read_rows
@@ -52,14 +46,10 @@ if TYPE_CHECKING:
     from io import BufferedReader
     from pathlib import Path
 
-    import numpy.typing as npt
-
     from crawler.maintenance.crawl_directory import CrawlDirectory
     from crawler.maintenance.verify.finding import CheckWatch, Finding
 
     Check = Callable[[CrawlDirectory, CheckWatch], Iterator[Finding]]
-    Hashes = npt.NDArray[np.uint64]
-    Urls = Callable[[], Iterable[str]]
 
 _FIELD = "url"
 _FORMATS = dict.fromkeys(("jsonl", "jl", "jsonlines", "json"), JSON_LINES)
@@ -120,7 +110,6 @@ def _elements(file: IO[bytes]) -> Iterator[Any]:
             root.clear()
 
 
-_NAMED = 10_000
 _ADVICE = "write it again: crawl-once pages DIR --verdict kept -o FILE"
 
 FEED_WHOLE = Rule("feed-whole", "the feed cannot be read", advice=_ADVICE)
@@ -128,76 +117,47 @@ LACKING = Rule("feed-lacks", "the feed: kept pages that it lacks", advice=_ADVIC
 TWICE = Rule("feed-twice", "the feed: kept pages that it has more than once", advice=_ADVICE)
 BESIDES = Rule("feed-besides", "the feed: URLs of no kept page", advice=_ADVICE)
 
+_URLS = "CREATE TABLE {} (url BLOB PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID"
+_COUNT = "INSERT INTO {} VALUES (?, 1) ON CONFLICT (url) DO UPDATE SET count = count + 1"
+_MISFED = {
+    LACKING: "kept LEFT JOIN fed USING (url) WHERE kept.count > coalesce(fed.count, 0)",
+    TWICE: "fed JOIN kept USING (url) WHERE fed.count > kept.count",
+    BESIDES: "fed LEFT JOIN kept USING (url) WHERE kept.url IS NULL",
+}
+
 
 def find_misfed(feed: Path, directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Finding]:
-    """Compare a feed with the store.
+    """Compare a feed with the store, by a temporary database of the URLs of both.
 
-    URLs are compared by hashes of 64 bits: of ten million, two are mistaken for one with a
-    probability of 3 in a million.
-
-    Complexity: O(size of the feed); 8 bytes of memory a page, and 32 in the middle.
+    Complexity: O(n log n) for n URLs.
     """
-
-    def kept_urls() -> Iterator[str]:
-        return stored_urls(directory.connection, kept_only=True)
-
     watch.begin("feed", 2)
-    try:
-        fed, fed_counts = _counted(feed_urls(feed))
-    except FeedError as error:
-        yield FEED_WHOLE.finding(str(error))
-        return
-    watch.advance()
-    kept, kept_counts = _counted(kept_urls())
-    watch.advance()
-    wanted = _counts_of(fed, kept, kept_counts)
-    given = _counts_of(kept, fed, fed_counts)
-    twice = (wanted > 0) & (fed_counts > wanted)
-    from_feed = partial(feed_urls, feed)
-    for rule, hashes, urls in (
-        (LACKING, kept[given < kept_counts], kept_urls),
-        (TWICE, fed[twice], from_feed),
-        (BESIDES, fed[wanted == 0], from_feed),
-    ):
-        if len(hashes):
-            yield from rule.counted(len(hashes), _named(hashes, urls))
+    with closing(sqlite3.connect("")) as connection:
+        try:
+            _count(connection, "fed", feed_urls(feed))
+        except FeedError as error:
+            yield FEED_WHOLE.finding(str(error))
+            return
+        watch.advance()
+        _count(connection, "kept", stored_urls(directory.connection, kept_only=True))
+        watch.advance()
+        for rule, tables in _MISFED.items():
+            urls = connection.execute(f"SELECT url FROM {tables}")
+            yield from rule.found((None, url.decode("utf-8", "surrogatepass")) for (url,) in urls)
 
 
-def _counted(urls: Iterable[str]) -> tuple[Hashes, npt.NDArray[np.int64]]:
-    """Return the hashes of URLs, sorted and distinct, with the number of times each came."""
-    hashes = np.fromiter((_hash(url) for url in urls), np.uint64)
-    return np.unique(hashes, return_counts=True)
+def _count(connection: sqlite3.Connection, table: str, urls: Iterable[str]) -> None:
+    """Store how many times each URL comes; a feed may have URLs that are no UTF-8."""
+    connection.execute(_URLS.format(table))
+    rows = ((url.encode("utf-8", "surrogatepass"),) for url in urls)
+    connection.executemany(_COUNT.format(table), rows)
 
 
-def _hash(url: str) -> int:
-    return xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
-
-
-def _counts_of(
-    asked: Hashes, known: Hashes, counts: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
-    """Return for each hash in ``asked`` its count among the known ones, 0 if it is not there."""
-    if not len(known):
-        return np.zeros(len(asked), np.int64)
-    places = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-    return np.where(known[places] == asked, counts[places], 0)
-
-
-def _named(hashes: Hashes, urls: Urls) -> tuple[str, ...]:
-    meant, named = set(hashes[:_NAMED].tolist()), []
-    for url in urls():
-        if _hash(url) in meant:
-            meant.discard(_hash(url))
-            named.append(url)
-            if len(named) == MAX_EXAMPLES:
-                break
-    return tuple(named)
-
-
+_UNALTERED = "rows hold what a crawl wrote"
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("crawl.db is whole", find_damage),
-    ("rows are as they were written", find_altered),
-    ("rows hold values that a crawl writes, and tables agree", find_strange),
+    ("rows hold values that a crawl writes", find_strange_values),
+    ("tables agree on each page, its key and the crawl itself", find_strange),
     (
         "every URL has one newest capture, every duplicate a stored original",
         find_misplaced,
@@ -205,17 +165,21 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("texts can be read, and their digests and fingerprints are right", find_misread),
     ("every text has a content to show, which can be read", find_misshown),
     ("no kept page has nearly the text of another one", find_near),
-    ("duplicates have the texts of their originals", find_repeats),
-    ("pages that resemble one of another name are as near as stored", find_resemblances),
-    ("pages called parts of others are parts of them", find_parts),
+    ("pages have the texts of those that they repeat, resemble or are parts of", find_misjudged),
+    (_UNALTERED, find_altered),
     ("the fingerprint index holds what crawl.db holds", find_unindexed),
     ("the indexes of signatures and passages hold what crawl.db holds", find_unsigned),
     ("what is queued will be fetched, once", find_unqueued),
     ("what learned rules skip is fetched under another URL", find_misruled),
     ("the Bloom filter knows every URL that was seen", find_forgotten),
 )
+"""The checks, and so the repairs: each relies on those before it.
 
-_MAX_ROUNDS = 4
+The pages of altered rows are marked when their keys are right again, and pages are judged again
+before the indexes are checked.
+"""
+
+_MAX_ROUNDS = 6
 """Repair at most this many times, since one repair may uncover another fault."""
 
 
@@ -279,116 +243,97 @@ _NOTHING = Further()
 
 
 def verify(
-    directory: CrawlDirectory, watch: CheckWatch, further: Further = _NOTHING
+    directory: CrawlDirectory,
+    watch: CheckWatch,
+    further: Further = _NOTHING,
+    repairer: Repairer | None = None,
 ) -> Verification:
-    """Check every rule; change nothing.
+    """Check every rule.
 
     Args:
         directory: The crawl.
         watch: Callbacks for progress.
         further: What is checked beside the database.
+        repairer: Mends each finding before the next rule is checked; None changes nothing.
     """
-    checks = [*CHECKS, *further.checks()]
     checked = []
-    for name, check in checks:
-        findings = _findings(check, directory, watch)
+    for name, check in (*CHECKS, *further.checks()):
+        if repairer is not None and check is find_unindexed:
+            _judge_again(repairer, watch)
+        findings = _findings(check, directory, watch, repairer)
         checked.append(Checked(name, findings))
-        if any(finding.broken in {WHOLE, VALUES} for finding in findings):
+        broken = {finding.broken for finding in findings}
+        if WHOLE in broken or (VALUES in broken and repairer is None):
+            if VALUES in broken:
+                altered = _findings(find_altered, directory, watch, None)
+                checked.append(Checked(_UNALTERED, altered))
             return Verification(str(directory.folder), 0, 0, tuple(checked))
     pages = directory.count(ALL_PAGES)
     kept = directory.count(KEPT_PAGES)
     return Verification(str(directory.folder), pages, kept, tuple(checked))
 
 
-def _findings(check: Check, directory: CrawlDirectory, watch: CheckWatch) -> tuple[Finding, ...]:
+def _findings(
+    check: Check, directory: CrawlDirectory, watch: CheckWatch, repairer: Repairer | None
+) -> tuple[Finding, ...]:
+    findings = []
     try:
-        return tuple(check(directory, watch))
+        for found in check(directory, watch):
+            finding, mend = found, found.broken.mend
+            if mend is not None and mend.advice and directory.plan is None:
+                finding = replace(found, remedy="", advice=mend.advice)
+            findings.append(finding)
+            if repairer is not None:
+                repairer.mend(finding)
     except sqlite3.DatabaseError as error:
         return (WHOLE.finding(WHOLE.what, examples=(str(error),)),)
+    return tuple(findings)
 
 
 def repair(
-    directory: CrawlDirectory,
-    watch: CheckWatch,
-    found: Verification,
-    further: Further = _NOTHING,
-) -> Verification:
-    """Repair findings and faults that repairs uncover; return the repairs and the rest.
+    directory: CrawlDirectory, watch: CheckWatch, further: Further = _NOTHING
+) -> tuple[Verification, Verification]:
+    """Check every rule, and mend the findings and the faults that this uncovers.
 
-    Changes of ``crawl.db`` are one transaction a round, and one of the pages that are judged again:
-    a kill, or an error, leaves the state before it. The index and the Bloom filter are made after
-    both.
+    Each finding is mended in one transaction, and so are the pages that are judged again: a kill,
+    or an error, leaves the state before it. Nothing is written to a damaged file: that may damage
+    more of it.
+
+    Returns:
+        What was found first, and what is left, with what was done.
 
     Raises:
         JobError: The directory cannot be written.
         NearDupError: There are foreign files in the folder of the index.
     """
-    done: list[str] = []
-    for _ in range(_MAX_ROUNDS):
-        deeds = _repair_once(directory, found, watch)
-        if not deeds:
-            break
-        done += deeds
-        found = verify(directory, watch, further)
-    return replace(found, done=tuple(done))
+    # Some of the rows may be deleted, or right again, before their check comes.
+    altered = _findings(find_altered, directory, watch, None)
+    with Repairer(directory) as repairer:
+        first = found = verify(directory, watch, further, repairer)
+        done = 0
+        for _ in range(_MAX_ROUNDS):
+            if len(repairer.done) == done:
+                break
+            done = len(repairer.done)
+            found = verify(directory, watch, further, repairer)
+        for finding in altered:
+            if finding.broken is ALTERED:
+                have_read_again(repairer, finding)
+                if not any(deed.startswith(ALTERED.what) for deed in repairer.done):
+                    repairer.done.append(finding.what)
+    return first, replace(found, done=tuple(repairer.done))
 
 
-def _repair_once(directory: CrawlDirectory, found: Verification, watch: CheckWatch) -> list[str]:
-    # What is written to a damaged file may damage more of it.
-    is_whole = all(finding.broken is not WHOLE for finding in found.findings)
-    if not is_whole or not any(finding.remedy for finding in found.findings):
-        return []
-    database = Database(directory.folder)
-    try:
-        repairer = Repairer(directory, database)
-        done = _repair_rows(repairer, found.findings)
-        deeds = _judge_again(repairer, watch) if repairer.doubted else []
-        is_judged = bool(deeds)
-        return done + deeds + _make_files(directory, database, found.findings, is_judged=is_judged)
-    except BaseException:
-        database.fail("the repair was interrupted")
-        raise
-    finally:
-        database.close()
-
-
-def _repair_rows(repairer: Repairer, findings: tuple[Finding, ...]) -> list[str]:
-    """Repair findings, stage after stage, each rule once."""
-    by_rule = {finding.broken: finding for finding in findings}
-    done = []
-    for rule in sorted(filter(None, by_rule), key=lambda rule: rule.stage):
-        deed = None if rule.repair is None else rule.repair(repairer, by_rule[rule])
-        done += [] if deed is None else [deed]
-    repairer.database.commit()
-    return done
-
-
-def _judge_again(repairer: Repairer, watch: CheckWatch) -> list[str]:
+def _judge_again(repairer: Repairer, watch: CheckWatch) -> None:
+    """Judge the pages that are doubted, before the indexes are checked."""
+    if not repairer.doubted:
+        return
     directory, database = repairer.directory, repairer.database
     written = judge_again(directory, database, watch, repairer.doubted)
-    queued = queue_orphans(repairer)
+    queued = queue_orphans(database)
+    repairer.doubted.clear()
     if written or queued:  # before the commit: a wrong index might be used
         remove_indexes(directory.folder, [FINGERPRINTS])
+        deed = f"verdicts of pages judged again: {written:,}, URLs queued again: {queued:,}"
+        repairer.done.append(deed)
     database.commit()
-    deed = f"verdicts of pages judged again: {written:,}, URLs queued again: {queued:,}"
-    return [deed] if written or queued else []
-
-
-def _make_files(
-    directory: CrawlDirectory,
-    database: Database,
-    findings: tuple[Finding, ...],
-    *,
-    is_judged: bool,
-) -> list[str]:
-    done = []
-    found = {finding.rule for finding in findings}
-    texts_changed = is_judged or any(finding.changes_texts for finding in findings)
-    if texts_changed or not found.isdisjoint(INDEX_RULES):
-        broken = {finding.rule for finding in findings if not finding.is_leftover}
-        again = [name for rule, name in INDEX_RULES.items() if texts_changed or rule in broken]
-        done.append(make_indexes(directory, database, again))
-    is_bloom_old = texts_changed or SEEN.name in found
-    if BLOOM.name in found or (directory.bloom.exists() and is_bloom_old):
-        done.append(make_bloom(directory.bloom, database))
-    return done

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 KINDS = {
     "id": pa.int64(), "name": pa.string(), "title": pa.string(), "date": pa.string(),
     "words": pa.int32(), "is_main": pa.bool_(), "digest": pa.binary(), "fingerprint": pa.int64(),
-    "verdict": pa.string(), "resembles": pa.int64(), "distance": pa.int32(),
-    "similarity": pa.float64(), "text": pa.string(),
+    "text": pa.string(),
 }  # fmt: skip
 
 
@@ -45,8 +43,6 @@ def write_pages(
     folder: Path,
     pages: Iterable[WebPage],
     run: str = "one",
-    *,
-    resembling: Mapping[int, tuple[int, int, float]] = MappingProxyType({}),
     **about: Any,
 ) -> None:
     """Write pages as ``write_output`` does; their positions are their ids.
@@ -55,17 +51,11 @@ def write_pages(
         folder: Where to.
         pages: The pages.
         run: The name of the run.
-        resembling: The page that a page resembles, with distance and similarity, by ids.
         about: Further fields of ``About``.
     """
     rows = []
-    measures = ("resembles", "distance", "similarity")
     for page in pages:
         (row,) = batch_of([row_of(page, 0, "x", DEFAULTS)]).to_pylist()
-        row["verdict"] = "new" if row["words"] >= DEFAULTS.min_words else "too_short"
-        row |= dict(zip(measures, resembling.get(page.position, (None,) * 3), strict=True))
-        if page.position in resembling:
-            row["verdict"] = "same_template"
         rows.append({column: row[column] for column in KINDS})
     (folder / "kept").mkdir(parents=True)
     (folder / "about").mkdir()

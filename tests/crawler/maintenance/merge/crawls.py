@@ -8,13 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawler.job import Job
-from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.merge.merging import Merged, merge
 from crawler.maintenance.verify.finding import NoWatch
-from crawler.maintenance.verify.verdict_checks import NEAR_KEPT
-from crawler.maintenance.verify.verification import verify
 from crawler.storage.database import open_for_reading
 from neardup import Parameters
+from tests.crawler.maintenance.merge.test_any_deal import problems
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.pages.test_sharing import said
 from tests.sites.prose import prose
@@ -48,15 +46,8 @@ def crawled(
 
 def merged(tmp_path: Path, *folders: Path) -> Merged:
     found = merge(tmp_path / "out", folders, NoWatch())
-    assert others(tmp_path / "out") == []
+    assert problems(tmp_path / "out") == ()
     return found
-
-
-def others(folder: Path) -> list[object]:
-    """Return problems, but for texts that are near: those of two crawls are judged by rejudge."""
-    with closing(CrawlDirectory(folder)) as directory:
-        found = verify(directory, NoWatch()).problems
-    return [problem for problem in found if problem.rule != NEAR_KEPT.name]
 
 
 def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:

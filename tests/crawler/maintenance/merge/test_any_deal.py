@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.merge.lost_originals import FleetRecord
+from crawler.maintenance.merge.fleet_texts import FleetRecord
 from crawler.maintenance.merge.merging import Merged, merge
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import verify

@@ -29,6 +29,7 @@ from tests.crawler.maintenance.merge.crawls import (
 )
 from tests.crawler.maintenance.merge.test_any_deal import problems
 from tests.crawler.maintenance.rejudge.captured import Said
+from tests.crawler.maintenance.verify.crawled import execute
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.sites.prose import prose
 
@@ -83,6 +84,14 @@ class TestRefused:
         data[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
         (two / "crawl.db").write_bytes(data)
         with pytest.raises(JobError, match=r"two: damaged .* crawl-once verify"):
+            merged(tmp_path, one, two)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
+
+    def test_one_with_a_damaged_text(self, tmp_path: Path, one: Path) -> None:
+        two = crawled(tmp_path / "two", [("/b", Said(OTHER))])
+        execute(two, "UPDATE pages SET text = x'28b5'")
+        told = rf"{two}: the text of http://example.com/b cannot be read .* crawl-once verify"
+        with pytest.raises(JobError, match=told):
             merged(tmp_path, one, two)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sqlite3
 from contextlib import closing
-from itertools import permutations
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
-from crawler.maintenance.merge.lost_originals import FleetRecord
+from crawler.maintenance.merge.fleet_texts import FleetRecord
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch, encoded_request
+from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.live_parameters import history, tune
 from crawler.pages.page_links import LinkStore
-from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason
 from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.reading import Link, Reading
-from crawler.storage.database import Database, open_for_reading
-from crawler.storage.states import WAITING, VariantState
+from crawler.storage.database import open_for_reading
+from crawler.storage.errors import JobError
+from crawler.url_rules.file_links import FileLinks, read_aside
+from crawler.url_rules.kinds import PAGE_OF_FILE
 from tests.crawler.maintenance.merge.crawls import (
     LONG,
     NEAR,
@@ -31,7 +30,6 @@ from tests.crawler.maintenance.merge.crawls import (
     PARAMETERS,
     crawled,
     merged,
-    others,
     rows,
 )
 from tests.crawler.maintenance.merge.test_any_deal import exported, problems
@@ -42,7 +40,10 @@ from tests.crawler.pages.test_sharing import said
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from crawler.pages.shared_verdicts import FleetKeptText
 
 HOST = host_number("example.com")
 
@@ -64,7 +65,7 @@ def test_one_directory_is_what_it_was(tmp_path: Path) -> None:
     crawled(one, [("/0", Said(OTHER)), ("/1", Said(LONG)), ("/new", Said(f"{OTHER} More."))])
     found = merged(tmp_path, one)
     assert exported(tmp_path / "out") == exported(one)
-    assert (found.fetched_twice, found.orphans, found.lost) == (0, 0, ())
+    assert (found.fetched_twice, found.now_kept, found.lost) == (0, 0, ())
     for table in ("known", "parameters", "labels", "redirects"):
         sql = f"SELECT * FROM {table} ORDER BY 1"
         assert rows(tmp_path / "out", sql) == rows(one, sql)
@@ -81,7 +82,7 @@ def test_what_two_crawls_kept_that_did_not_know_each_other_is_kept_once(tmp_path
     assert verdicts(tmp_path / "out") == {
         "/a": ("new", None),
         "/copy": ("exact_duplicate", a),
-        "/b": ("text_duplicate", a),
+        "/b": ("exact_duplicate", a),
         "/near": ("near_duplicate", a),
     }
 
@@ -103,7 +104,7 @@ def test_what_a_page_said_last_counts_and_what_it_said_first_is_not_lost(tmp_pat
     found = merged(tmp_path, one, two)
     assert texts(tmp_path / "out") == {"/a": OTHER, "/copy": LONG}
     assert verdicts(tmp_path / "out")["/n"] == ("near_duplicate", "http://example.com/copy")
-    assert (found.orphans, found.lost) == (2, ())
+    assert (found.now_kept, found.lost) == (1, ())
     said_first = "SELECT count(*) FROM pages WHERE latest = 0 AND text IS NOT NULL"
     assert rows(tmp_path / "out", said_first) == [(1,)]
 
@@ -116,7 +117,7 @@ def fetched_as(folder: Path, metadata: Metadata) -> Path:
         job.begin_visit()
         answer = fetched(job, "/a", page.body)
         reading = Reading(answer.url, metadata=metadata, extract=page.extract)
-        asyncio.run(job.archivist.capture_read(answer, reading))
+        asyncio.run(job.processor.capture_read(answer, reading))
         job.visits.end_queueing()
     return folder
 
@@ -184,19 +185,48 @@ def test_what_the_fleet_holds_is_kept(tmp_path: Path, page: Said, text: str) -> 
     left = lost_copy(tmp_path, memory, page)
     found = merge(tmp_path / "out", [left], NoWatch(), FleetRecord(memory.kept))
     assert problems(tmp_path / "out") == ()
-    assert (found.orphans, found.lost) == (1, ())
+    assert (found.now_kept, found.lost) == (1, ())
     assert texts(tmp_path / "out") == {"/b": text}
     shown = "SELECT content, page_type, content_source FROM pages"
     assert rows(tmp_path / "out", shown) == [content_of(text)]
+
+
+def test_a_damaged_text_of_the_fleet_is_told_as_one_of_its_redis(tmp_path: Path) -> None:
+    memory = OneMemory(PARAMETERS)
+    left = lost_copy(tmp_path, memory, Said(LONG))
+
+    async def damaged() -> AsyncIterator[FleetKeptText]:
+        async for kept in memory.kept():
+            yield kept._replace(text=kept.text[:9])
+
+    told = r"^--redis: the text of http://example.com/b cannot be read .* merge without it"
+    with pytest.raises(JobError, match=told):
+        merge(tmp_path / "out", [left], NoWatch(), FleetRecord(damaged))
+
+
+def forget_near_texts(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "crawl.db")) as connection:
+        connection.execute("DELETE FROM near_texts")
+        connection.commit()
+
+
+def test_without_its_own_words_a_duplicate_goes_on_repeating_a_page_of_another_crawl(
+    tmp_path: Path,
+) -> None:
+    left = lost_copy(tmp_path, OneMemory(PARAMETERS), Said(NEAR))
+    forget_near_texts(left)
+    assert merged(tmp_path, tmp_path / "gone", left).lost == ()
+    a = "http://example.com/a"
+    assert verdicts(tmp_path / "out") == {"/a": ("new", None), "/b": ("near_duplicate", a)}
+    measures = "SELECT distance, similarity FROM pages WHERE verdict = 'near_duplicate'"
+    assert rows(tmp_path / "out", measures) == rows(left, measures)
 
 
 def test_without_its_own_words_a_page_has_those_of_its_original(tmp_path: Path) -> None:
     """It is read anew at the next visit."""
     memory, left = OneMemory(PARAMETERS), lost_copy(tmp_path, OneMemory(PARAMETERS), Said(NEAR))
     lost_copy(tmp_path / "again", memory, Said(NEAR))
-    with closing(sqlite3.connect(left / "crawl.db")) as connection:
-        connection.execute("DELETE FROM near_texts")
-        connection.commit()
+    forget_near_texts(left)
     merge(tmp_path / "out", [left], NoWatch(), FleetRecord(memory.kept))
     assert problems(tmp_path / "out") == ()
     assert texts(tmp_path / "out") == {"/b": LONG}
@@ -218,7 +248,7 @@ def test_the_last_visits_are_one(tmp_path: Path) -> None:
     assert rows(tmp_path / "out", "SELECT value FROM meta WHERE name = 'visit'") == [("3",)]
 
 
-def test_verdicts_name_their_parameters(tmp_path: Path) -> None:
+def test_all_pages_are_judged_by_the_newest_parameters(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     crawled(one, [("/a", Said(LONG))])
     crawled(two, [("/b", Said(OTHER))])
@@ -229,7 +259,7 @@ def test_verdicts_name_their_parameters(tmp_path: Path) -> None:
     with closing(open_for_reading(tmp_path / "out")) as connection:
         found = [tuned.parameters.max_distance for tuned in history(connection.execute)]
     assert found == [PARAMETERS.max_distance, 5]
-    assert rows(tmp_path / "out", "SELECT parameters FROM pages ORDER BY id") == [(1,), (1,), (2,)]
+    assert rows(tmp_path / "out", "SELECT parameters FROM pages ORDER BY id") == [(2,)] * 3
 
 
 def test_links_are_read_whatever_they_were_compressed_with(tmp_path: Path) -> None:
@@ -244,14 +274,15 @@ def test_links_are_read_whatever_they_were_compressed_with(tmp_path: Path) -> No
     for folder in folders:
         with closing(Job(folder, OPTIONS)) as job:
             job.begin_visit()
-            job.archivist.keep_links = True
+            job.processor.keep_links = True
             for number in range(3):
                 path = f"/{folder.name}/{number}"
-                page, extract = fetched(job, path, b"x"), Said(f"{LONG} {path * 9}").extract
+                page = fetched(job, path, path.encode())
+                extract = Said(f"{LONG} {path * 9}").extract
                 links = tuple(link(job, number))
                 said_of[path] = [one.url for one in links]
                 reading = Reading(page.url, extract=extract, links=links)
-                asyncio.run(job.archivist.capture_read(page, reading))
+                asyncio.run(job.processor.capture_read(page, reading))
     merged(tmp_path, *folders)
     with closing(Job(tmp_path / "out", OPTIONS)) as job:
         store = LinkStore(job.database, job.canonicalizer.known_as)
@@ -277,36 +308,28 @@ def test_what_waits_anywhere_waits_unless_it_was_fetched(tmp_path: Path) -> None
     assert rows(tmp_path / "out", "SELECT count(*) FROM requests WHERE state = 2") == [(4,)]
 
 
-def test_a_rule_that_one_crawl_revoked_holds_nowhere(tmp_path: Path) -> None:
+def test_links_that_were_put_aside_stay_so_unless_another_crawl_asked_for_them(
+    tmp_path: Path,
+) -> None:
     folders = [tmp_path / "one", tmp_path / "two"]
-    for state, folder in enumerate(folders, 1):
-        crawled(folder, [(f"/{state}", Said(prose(str(state), 200)))])
-        with closing(Database(folder)) as database:
-            for rule, its in (("shared", state), (f"of {state}", 1)):
-                database.write(
-                    "INSERT INTO url_rules (state, rule, positives, explored, saved, tried,"
-                    " origin, since) VALUES (?, ?, ?, 2, 5, ?, 'learned', 1.0)",
-                    (its, rule, state, '{"tried": [[0, "", 9, 0], [-3, "", 118, 0]]}'),
-                )
-            database.write(
-                "INSERT INTO url_clusters"
-                " (name, fetched, new, barren, met, counted, deepest, recent, state)"
-                " VALUES ('kind', ?, 1, ?, 0, 0, 0, 0, ?)",
-                (state * 10, state, ("open", "slow")[state - 1]),
-            )
-            database.write(
-                f"INSERT INTO labels VALUES (zeroblob(16), x'{'01' * 16}', ?, 'a', 'b', ?)",
-                (("duplicate", "different")[state - 1], float(state)),
-            )
-    merge(tmp_path / "out", folders, NoWatch())
-    rules = rows(tmp_path / "out", "SELECT rule, state, positives, explored, saved FROM url_rules")
-    assert sorted(rules) == [("of 1", 1, 1, 2, 5), ("of 2", 1, 2, 2, 5), ("shared", 2, 2, 4, 10)]
-    # Which rule the third one was, only one crawl knew.
-    tried = "SELECT DISTINCT tried ->> 'tried' FROM url_rules"
-    assert rows(tmp_path / "out", tried) == [('[[0,"",9,0]]',)]
-    sql = "SELECT name, fetched, new, barren, state FROM url_clusters"
-    assert rows(tmp_path / "out", sql) == [("kind", 30, 2, 2, "slow")]
-    assert rows(tmp_path / "out", "SELECT label FROM labels") == [("different",)]
+    urls = [f"http://example.com/{number}.jpg" for number in range(PAGE_OF_FILE.enough + 40)]
+    for folder, links in zip(folders, (urls, urls[-2:]), strict=True):
+        crawled(folder, [])
+        with closing(Job(folder, OPTIONS)) as job:
+            files = FileLinks(job.database, frozenset({"jpg"}))
+            for url in links:
+                kind, key = files.kind(url), job.canonicalizer.key(url)
+                assert kind is not None
+                if not files.put_aside(kind, url, key, 1, "http://example.com/"):
+                    job.frontier.seen.add(key)
+                    files.note(kind, is_page=False)
+    aside = "SELECT key, kind, wider, url, depth, source FROM file_links ORDER BY key"
+    before = rows(folders[0], aside)
+    assert len(before) > 20
+    merged(tmp_path, *folders)
+    assert rows(tmp_path / "out", aside) == [row for row in before if row[3] not in urls[-2:]]
+    with closing(open_for_reading(tmp_path / "out")) as connection:
+        assert read_aside(connection.execute).to_ask == {}
 
 
 def test_it_goes_on_as_one_crawl(tmp_path: Path) -> None:
@@ -314,85 +337,6 @@ def test_it_goes_on_as_one_crawl(tmp_path: Path) -> None:
     two = crawled(tmp_path / "two", [("/c", Said(NEAR)), ("/d", Said("Few words."))])
     merge(tmp_path / "out", [one, two], NoWatch())
     crawled(tmp_path / "out", [("/a", Said(LONG)), ("/c", Said(NEAR)), ("/e", Said(OTHER))])
-    assert others(tmp_path / "out") == []
+    assert problems(tmp_path / "out") == ()
     found = {path: verdict for path, (verdict, _) in verdicts(tmp_path / "out").items()}
     assert (found["/a"], found["/c"], found["/e"]) == ("unchanged", "unchanged", "exact_duplicate")
-
-
-def variant(folder: Path, *, is_wrong: bool) -> None:
-    """A crawl that skips a variant, or that has revoked the rule by which it is one."""
-    with closing(Job(folder, OPTIONS)) as job:
-        rules, page = job.url_rules.fixed, job.canonicalizer.key("http://example.com/a?b=1&c=2")
-        for query in ("c=2&b=1", "b=1&&c=2"):
-            found = rules.meet(f"http://example.com/a?{query}", page)
-            assert found is not None
-            rules.put(found, 0, b"")
-            rules.decide(found.key, agrees=not is_wrong)
-        if not is_wrong:
-            found = rules.meet("http://example.com/a?c=2&&b=1", page)
-            assert found is not None
-            rules.put(found._replace(state=VariantState.SKIPPED), 0, encoded_request(0))
-
-
-def test_pages_are_one_by_a_rule_that_a_crawl_found_right(tmp_path: Path) -> None:
-    one = crawled(tmp_path / "one", [("/a?b=1&c=2", Said(LONG))])
-    two = crawled(tmp_path / "two", [("/a?c=2&b=1", Said(OTHER))])
-    variant(one, is_wrong=False)
-    found = merged(tmp_path, one, two)
-    assert found.pages == 1
-    assert texts(tmp_path / "out") == {"/a?c=2&b=1": OTHER}
-
-
-def test_what_one_crawl_skipped_by_a_rule_that_another_revoked_is_requested(tmp_path: Path) -> None:
-    one = crawled(tmp_path / "one", [("/a?b=1&c=2", Said(LONG))])
-    two = crawled(tmp_path / "two", [("/a?b=1&c=2", Said(LONG))])
-    variant(one, is_wrong=False)
-    merged(tmp_path, one)
-    with closing(Job(tmp_path / "out", OPTIONS)) as job:
-        assert not job.url_rules.fixed.is_unsettled
-    shutil.rmtree(tmp_path / "out")
-    variant(two, is_wrong=True)
-    merged(tmp_path, one, two)
-    with closing(Job(tmp_path / "out", OPTIONS)) as job:
-        assert job.url_rules.fixed.is_unsettled
-        released = [found.url for found in job.url_rules.fixed.release()]
-    assert released == ["http://example.com/a?c=2&&b=1"]
-
-
-ORDERS = "/p?b=1&a=2", "/p?a=2&b=1", "/p?a=2&b=1&utm_source=x"
-
-
-@pytest.mark.parametrize("order", list(permutations(ORDERS)))
-def test_pages_that_a_tried_rule_takes_for_one_stay_pages_of_their_own(
-    tmp_path: Path, order: tuple[str, ...]
-) -> None:
-    said = dict(zip(ORDERS, (LONG, OTHER, prose("third", 200)), strict=True))
-    folders = [
-        crawled(tmp_path / f"{at}", [(one, Said(said[one]))]) for at, one in enumerate(order)
-    ]
-    assert merged(tmp_path, *folders).kept == len(ORDERS)
-    with closing(Job(tmp_path / "out", OPTIONS)) as job:
-        store = PageStore(job.database)
-        for path, text in said.items():
-            row = store.previous(job.canonicalizer.key(f"http://example.com{path}"))
-            assert row is not None
-            assert (row.url, row.words) == (f"http://example.com{path}", len(text.split()))
-
-
-def test_a_variant_that_waits_is_requested_though_another_crawl_has_its_page(
-    tmp_path: Path,
-) -> None:
-    one, two, three = (tmp_path / name for name in ("one", "two", "three"))
-    crawled(one, [("/p?a=2&b=1", Said(LONG))])
-    for folder, query in ((two, "b=1&a=2"), (three, "b=1&a=2&utm_source=x")):
-        crawled(folder, [])
-        with closing(Job(folder, OPTIONS)) as job:
-            url = f"http://example.com/p?{query}"
-            key, request = job.canonicalizer.key(url), encoded_request(0)
-            job.frontier.queue.push(NewRequest(HOST, url, 0, request, key))
-    merged(tmp_path, one, two, three)
-    sql = f"SELECT url FROM requests WHERE state = {WAITING} ORDER BY url"
-    assert [url for (url,) in rows(tmp_path / "out", sql)] == [
-        "http://example.com/p?b=1&a=2",
-        "http://example.com/p?b=1&a=2&utm_source=x",
-    ]

@@ -22,7 +22,7 @@ JOIN pages AS other ON other.id = pages.resembles ORDER BY pages.id
 
 async def _captured(job: Job, path: str, body: bytes) -> None:
     answer = fetched(job, path, body)
-    await job.archivist.capture(answer)
+    await job.processor.capture(answer)
     job.frontier.seen.add(answer.key)
 
 

@@ -100,7 +100,7 @@ def capture(
             answer = fetched(job, path, said.body)
             extract = said.extract
             reading = Reading(answer.url, visible_digest=extract.visible_digest, extract=extract)
-            asyncio.run(job.archivist.capture_read(answer, reading))
+            asyncio.run(job.processor.capture_read(answer, reading))
 
 
 def judge_again(

@@ -86,7 +86,7 @@ class Crawl:
             reading = Reading(came.url, not_html="a file")
         elif answer.said.text:
             self.said[answer.path] = answer.said
-        asyncio.run(job.archivist.capture_read(came, reading))
+        asyncio.run(job.processor.capture_read(came, reading))
 
     def check(self) -> None:
         """Nothing that was said last is lost, and the directory is what it claims to be."""

@@ -10,7 +10,7 @@ from crawler.lab.judgement import Choice
 from crawler.lab.session import Session
 from crawler.maintenance.rejudge.new_verdicts import JUDGED
 from crawler.storage.database import open_for_reading
-from neardup.evaluation.layers import LAYERS
+from neardup.evaluation.near_arrays import LAYERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,6 @@ def tried(folder: Path, parameters: Parameters) -> Verdicts:
     session = _session(folder)
     found = session.judge(Choice(parameters))
     ids = [page.id for page in session.pages]
-    assert found.unknown == 0
     layers = [LAYERS[layer] for layer in found.layer]
     originals = [None if place < 0 else ids[place] for place in found.original.tolist()]
     kinds = [VERDICT_OF.get(layer, layer) for layer in layers]

@@ -105,7 +105,7 @@ def check(folder: Path, feed: Path | None = None) -> Verification:
 
 def check_and_repair(folder: Path) -> Verification:
     with closing(CrawlDirectory(folder)) as directory:
-        return repair(directory, NoWatch(), verify(directory, NoWatch()))
+        return repair(directory, NoWatch())[1]
 
 
 def rules(found: Verification) -> set[str]:

@@ -45,11 +45,11 @@ UNWITNESSED = {
         *("group_digest", "host", "words", "kept", "similarity", "page", "links", "visit", "tries"),
         *("explored", "tested"),
     },
-    "url_clusters": {
-        *("id", "name", "fetched", "new", "barren", "met", "counted", "deepest", "recent", "reason")
+    "url_kinds": {
+        *("id", "name", "met", "tried", "gained", "barren", "unclear", "deepest"),
+        *("recent", "reason"),
     },
-    "file_kinds": {"name", "host", "ending", "asked", "files", "pages"},
-    "file_links": {"key", "kind", "host", "ending", "url", "depth", "source"},
+    "file_links": {"key", "kind", "wider", "url", "depth", "source"},
     "redirects": {"target", "fragment"},
     "file_redirects": {"key", "target", "fragment"},
     "link_dictionary": {"id", "urls"},
@@ -62,9 +62,8 @@ UNWITNESSED = {
     "wall_probes": {"host", "url", "skeleton"},
     "host_blocks": {"texts", "error", "last", "blocks"},
     "variants": {
-        *("key", "page", "standing", "host", "rules", "url", "priority", "request"),
+        *("key", "page", "standing", "host", "rules", "url", "state", "depth", "source"),
     },
-    "fixed_rules": {"host", "rule", "met", "tried", "agreed", "due_at", "reason"},
     "name_slots": {"host", "slot", "keys", "changed_visit", "visit", "is_fixed"},
     "external_links": {"url", "asked_at", "reason"},
     "labels": {"first", "second", "first_url", "second_url", "labelled_at"},

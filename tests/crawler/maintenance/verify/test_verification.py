@@ -240,13 +240,6 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         sql("UPDATE requests SET state = 4, rule = 1, request = x'80ff'", "DELETE FROM hosts"),
         "queued-can-be-fetched",
     ),
-    "a skipped variant without its request": (
-        sql(
-            "INSERT INTO variants VALUES (zeroblob(16), zeroblob(16), zeroblob(16), 'example.com',"
-            " 'sort_arguments', 'http://example.com/?b=1&a=1', 1, 0, x'')"
-        ),
-        "skipped-variant-can-be-fetched",
-    ),
     "skipped by a rule that is not there": (
         sql("UPDATE requests SET rule = 99 WHERE state = 4"),
         "skipped-by-a-rule-that-holds",

@@ -31,12 +31,13 @@ ABSENT = (
     "INSERT INTO url_rules SELECT id + 1, 2, replace(rule, '\"sid\"', '\"tab\"'), positives,"
     " explored, saved, tried, origin, since, 'the texts differ' FROM url_rules",
     "INSERT INTO variants VALUES (zeroblob(16), zeroblob(16), zeroblob(16), 'example.com',"
-    " 'sort-query', 'http://example.com/?b&a', 0, 0, x'00')",
-    "INSERT INTO fixed_rules VALUES ('example.com', 'sort-query', 2, 1, 0, 9, 'another page')",
+    " 'sort-query', 'http://example.com/?b&a', 0, 0, 'http://example.com/')",
+    'INSERT INTO url_rules SELECT max(id) + 1, 3, \'{"context": {"host": "example.com"},'
+    ' "transform": {"kind": "standard", "name": "sort_arguments"}}\', 0, 1, 1, \'{"due_at": 9}\','
+    " 'docs/urls.md', 1.0, 'another page' FROM url_rules",
     "INSERT INTO host_turns VALUES (9, 1)",
     "INSERT INTO host_pauses VALUES (1, 'example.com', 9.0, 1, 5.0, 1, 5.0, 'HTTP 503')",
-    "INSERT INTO file_kinds VALUES ('example.com /a .pdf', 'example.com', 'pdf', 9, 8, 1)",
-    "INSERT INTO file_links VALUES (zeroblob(16), 'example.com /a .pdf', 'example.com', 'pdf',"
+    "INSERT INTO file_links VALUES (zeroblob(16), 'example.com/a/*.pdf', 'example.com pdf',"
     " 'http://example.com/a/b.pdf', 1, 'http://example.com/')",
     "UPDATE known SET referer = 'http://example.com/'",
     "INSERT INTO wall_clusters VALUES"
@@ -56,8 +57,8 @@ def make_whole(folder: Path) -> None:
         write = connection.execute
         pages = [key for (key,) in write("SELECT key FROM pages WHERE latest = 1 ORDER BY id")]
         write(
-            "INSERT INTO url_clusters"
-            " VALUES (1, 'example.com /?', 10, 5, 2, 1, 1, 3, 7, 'slow', 'few new')"
+            "INSERT INTO url_kinds"
+            " VALUES (1, 'text', 'example.com/?', 4, 10, 5, 2, 1, 3, 7, 'slow', 'few new')"
         )
         url = "http://example.com/old"
         key = Canonicalizer().key(url)
