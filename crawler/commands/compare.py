@@ -3,32 +3,55 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.command_line import Command
 from crawler.console.escaping import say, say_coloured
 from crawler.console.lab_options import (
-    add_parameter_options,
+    crawls_of,
+    parameter,
     paths_of,
+    switched_off,
     tried_parameters,
-    whole,
 )
+from crawler.console.options import JSON, CommandError, among, flag, number, option
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    import argparse
-
-    from crawler.lab.sides import ComparedText, TextSide
+    from crawler.lab.sides import TextSide
     from neardup import Parameters
 
-_CONTEXT = "10"
 _SCHEMES = ("http://", "https://")
 
 
-class CompareCommand(PlainCommand):
+@dataclass(frozen=True)
+class _CompareOptions:
+    crawl: str | None = option(
+        "DIR", "look URLs up in this crawl directory (or .jsonl or WARC file); fetch nothing"
+    )
+    max_distance: str | None = parameter("max_distance")
+    min_similarity: str | None = parameter("min_similarity")
+    min_words: str | None = parameter("min_words")
+    features: str | None = parameter("features")
+    no_compare_names: bool = switched_off("compare_names")
+    no_ignore_boilerplate: bool = switched_off("ignore_boilerplate")
+    context: int = option("N", "equal words shown around changes (default 10)", 10, read=number(0))
+    text: str = option(
+        "T",
+        "texts whose differences are shown: judged, on which the verdict rests (default), or "
+        "shown, the main content that is exported",
+        "judged",
+        read=among(lambda: ("judged", "shown"), "text"),
+    )
+    json: bool = flag(JSON)
+
+
+class CompareCommand(Command):
     """Fetches no more than the two pages and their robots.txt, and nothing with ``--crawl``."""
 
+    options = _CompareOptions
     uses_profile = True
     usage = "[options] URL|FILE URL|FILE"
     summary = "Say what two pages share, bit by bit, and where they differ"
@@ -38,53 +61,22 @@ class CompareCommand(PlainCommand):
         "Files are HTML, plain text, feeds or documents: PDF, Word, slides, OpenDocument, EPUB."
     )
 
-    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "--crawl",
-            metavar="DIR",
-            help="look URLs up in this crawl directory (or .jsonl or WARC file); fetch nothing",
-        )
-        add_parameter_options(
-            parser,
-            "max-distance",
-            "min-similarity",
-            "min-words",
-            "features",
-            "compare-names",
-            "ignore-boilerplate",
-        )
-        parser.add_argument(
-            "--context",
-            metavar="N",
-            default=_CONTEXT,
-            help=f"equal words shown around changes (default {_CONTEXT})",
-        )
-        parser.add_argument(
-            "--text",
-            metavar="T",
-            default="judged",
-            help="texts whose differences are shown: judged, on which the verdict rests (default), "
-            "or shown, the main content that is exported",
-        )
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-    def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Find the texts, measure them, print."""
+    def act(self, args: list[str], opts: _CompareOptions) -> None:
         if len(args) != 2:
             got = "none" if not args else " ".join(args)
             raise CommandError(f"two URLs or files are needed, got {got}")
-        context = whole(opts.context, "--context", 0)
-        compared = _compared(opts.text)
-        from crawler.console.compare_text import (
+        from crawler.console.lab_text import (
             comparison_lines,
             diff_heading,
             diff_text,
             is_other,
         )
         from crawler.lab.comparison import compare
+        from crawler.lab.sides import ComparedText
         from neardup import diff
         from neardup.parameters import DEFAULTS
 
+        compared = ComparedText(opts.text)
         tried_parameters(opts, DEFAULTS)  # whatever is wrong is said before anything is fetched
         first, second, running = self._sides(args, opts.crawl)
         parameters = tried_parameters(opts, running)
@@ -105,14 +97,14 @@ class CompareCommand(PlainCommand):
                     "page_type": None if content is None else content.kind,
                     "content_source": None if content is None else content.source,
                 }
-            return {**measures, "compared_text": compared, "diff": diff_text(runs, context)}
+            return {**measures, "compared_text": compared, "diff": diff_text(runs, opts.context)}
 
         self.say_result(opts, to_dict, comparison_lines(found, (first, second), parameters))
         if not opts.json:
             say()
             say(diff_heading(compared, runs))
             if is_other(runs):
-                say_coloured(diff_text(runs, context, coloured=sys.stdout.isatty()))
+                say_coloured(diff_text(runs, opts.context, coloured=sys.stdout.isatty()))
 
     def _sides(self, args: list[str], crawl: str | None) -> tuple[TextSide, TextSide, Parameters]:
         from crawler.lab.sides import read_files, read_pages
@@ -138,23 +130,13 @@ class CompareCommand(PlainCommand):
     def _looked_up(
         self, urls: list[str], crawls: list[Path]
     ) -> tuple[dict[str, TextSide], Parameters]:
-        from crawler.console.temporary_crawl import crawls_of
-        from crawler.lab.crawl_sources import loaded
+        from crawler.lab.session import loaded
         from crawler.lab.sides import stored_side
 
         with crawls_of(crawls) as made:
             found = loaded(crawls, self.progress, made=made)
             sides = {url: stored_side(found.session, found.sources, url) for url in urls}
             return sides, found.session.running
-
-
-def _compared(wanted: str) -> ComparedText:
-    from crawler.lab.sides import ComparedText
-
-    if wanted not in list(ComparedText):
-        hint = did_you_mean(wanted, list(ComparedText))
-        raise CommandError(f"--text {wanted}: judged or shown expected{hint}")
-    return ComparedText(wanted)
 
 
 def _is_url(word: str) -> bool:

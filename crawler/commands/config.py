@@ -1,14 +1,17 @@
-"""``crawl-once config``: say which options and settings hold, and where each comes from."""
+"""``crawl-once config`` and ``completion``: this program, its options and settings."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.command_line import Command
+from crawler.console.escaping import say
+from crawler.console.options import JSON, CommandError, NoOptions, flag
+from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from scrapy.settings import BaseSettings
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 _PROFILE = "the profile, settings/crawl.py"
 
 
-class _Held(NamedTuple):
+class _InForce(NamedTuple):
     """An option or a setting that holds.
 
     Attributes:
@@ -34,9 +37,16 @@ class _Held(NamedTuple):
     is_setting: bool
 
 
-class ConfigCommand(PlainCommand):
+@dataclass(frozen=True)
+class _ConfigOptions:
+    all: bool = flag("the defaults too")
+    json: bool = flag(JSON)
+
+
+class ConfigCommand(Command):
     """Fetches nothing."""
 
+    options = _ConfigOptions
     uses_profile = True
     usage = "[--all] [--json] [--config FILE] [-s NAME=VALUE]"
     summary = "Say which options and settings hold here, and where each comes from"
@@ -46,31 +56,26 @@ class ConfigCommand(PlainCommand):
         "crawl-once.toml, the profile, or (with --all) the default."
     )
 
-    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--all", action="store_true", help="the defaults too")
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-    def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print what holds."""
+    def act(self, args: list[str], opts: _ConfigOptions) -> None:
         if args:
             raise CommandError(f"no argument is needed, got {' '.join(args)}")
         configuration = self.host.configuration
-        held = [*_options(configuration), *self._settings(configuration, opts)]
-        held.append(_browser(configuration, self.host.settings))
+        in_force = [*_options(configuration), *self._settings(configuration, opts)]
+        in_force.append(_browser(configuration, self.host.settings))
         self.say_result(
             opts,
-            lambda: {one.name: {"value": one.value, "from": one.origin} for one in held},
-            _lines(held, configuration),
+            lambda: {one.name: {"value": one.value, "from": one.origin} for one in in_force},
+            _lines(in_force, configuration),
         )
 
-    def _settings(self, configuration: Configuration, opts: argparse.Namespace) -> Iterator[_Held]:
+    def _settings(self, configuration: Configuration, opts: _ConfigOptions) -> Iterator[_InForce]:
         from scrapy.settings import SETTINGS_PRIORITIES
 
         from crawler.options import check_names, our_settings
 
         settings = self.host.settings
         check_names(settings)
-        given = {word.partition("=")[0] for word in opts.set}
+        given = {word.partition("=")[0] for word in self.given.set}
         defaults = our_settings()
         for name in sorted({*map(str, settings), *defaults}):
             priority = settings.getpriority(name)
@@ -85,20 +90,20 @@ class ConfigCommand(PlainCommand):
             else:
                 continue
             value = settings[name] if name in settings else defaults[name]
-            yield _Held(name, _copied(value), origin, is_setting=True)
+            yield _InForce(name, _copied(value), origin, is_setting=True)
 
 
-def _options(configuration: Configuration) -> Iterator[_Held]:
+def _options(configuration: Configuration) -> Iterator[_InForce]:
     for name, value in configuration.arguments.items():
         origin = str(configuration.path)
-        yield _Held(name.replace("_", "-"), value, origin, is_setting=False)
+        yield _InForce(name.replace("_", "-"), value, origin, is_setting=False)
 
 
-def _browser(configuration: Configuration, settings: BaseSettings) -> _Held:
+def _browser(configuration: Configuration, settings: BaseSettings) -> _InForce:
     """Return the browser in which a crawl would show pages, or why there is none."""
-    from crawler.page_rendering import wanted_rendering
     from crawler.rendering.browser import OWN, browser_path
     from crawler.spiders.arguments import render_choice
+    from crawler.spiders.page_rendering import wanted_rendering
 
     value, origin = None, "no page would be shown in one"
     try:
@@ -108,7 +113,7 @@ def _browser(configuration: Configuration, settings: BaseSettings) -> _Held:
             origin = "CRAWL_RENDER_BROWSER" if options.browser_path else "the first that is found"
     except ValueError as error:
         origin = str(error)
-    return _Held("browser", value, origin, is_setting=False)
+    return _InForce("browser", value, origin, is_setting=False)
 
 
 def _copied(value: Any) -> Any:
@@ -120,22 +125,22 @@ def _copied(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _lines(held: list[_Held], configuration: Configuration) -> Iterator[str]:
+def _lines(in_force: list[_InForce], configuration: Configuration) -> Iterator[str]:
     """Yield TOML, with what TOML cannot say as comments."""
     yield f"# configuration file: {configuration.path or 'none (crawl-once.toml is not here)'}"
-    for one in held:
+    for one in in_force:
         if one.name == "browser":
             yield f"# browser: {one.value or 'none'} ({one.origin})"
         elif not one.is_setting:
             yield _line(one)
     yield ""
     yield "[settings]"
-    for one in held:
+    for one in in_force:
         if one.is_setting:
             yield _line(one)
 
 
-def _line(one: _Held) -> str:
+def _line(one: _InForce) -> str:
     if one.value is None:
         return f"# {one.name} is not set  # {one.origin}"
     return f"{one.name} = {_toml(one.value)}  # {one.origin}"
@@ -153,3 +158,29 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False)
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+class CompletionCommand(Command):
+    """Prints a script for the start file of a shell."""
+
+    word = "completion"
+    usage = "bash|zsh|fish"
+    summary = "Print a script by which bash, zsh or fish complete commands and options"
+    description = (
+        "Print a script for the start file of a shell. bash: add the line "
+        'eval "$(crawl-once completion bash)" to ~/.bashrc; zsh: the same with zsh to ~/.zshrc; '
+        "fish: crawl-once completion fish > ~/.config/fish/completions/crawl-once.fish"
+    )
+
+    def act(self, args: list[str], opts: NoOptions) -> None:
+        from argcomplete.shell_integration import shellcode
+
+        if len(args) != 1 or args[0] not in SHELLS:
+            hint = did_you_mean(args[0], SHELLS) if args else ""
+            got = " ".join(args) or "none"
+            raise CommandError(f"bash, zsh or fish is needed, got {got}{hint}")
+        script = shellcode(["crawl-once"], shell=args[0])
+        say(script.rstrip("\n"), with_lines=True)

@@ -6,13 +6,10 @@ import shutil
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from crawler.console.command_line import Command, CommandError
+from crawler.console.command_line import Command
 from crawler.console.escaping import say
-
-if TYPE_CHECKING:
-    import argparse
+from crawler.console.options import CommandError, NoOptions
 
 FAILED = 1
 
@@ -25,9 +22,8 @@ class DemoCommand(Command):
     usage = "[options] [DIR]"
     summary = "Serve a small site with planted duplicates, crawl it and print the report"
 
-    def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Serve, crawl, report, and count what was planted and found."""
-        if len(args) > 1 or getattr(opts, "spargs", None):
+    def act(self, args: list[str], opts: NoOptions) -> None:
+        if len(args) > 1 or getattr(self.given, "spargs", None):
             raise CommandError("it takes a directory or nothing")
         settings = self.host.settings
         named = args[0] if args else settings["JOBDIR"]
@@ -38,15 +34,12 @@ class DemoCommand(Command):
         self.exitcode = self._crawl(folder)
 
     def _crawl(self, folder: Path) -> int:
-        from crawler.console.crawl_run import Teller
         from crawler.console.crawling import Crawling
         from crawler.demo import DemoServer
         from crawler.spiders.site import SiteSpider
 
-        teller = Teller(self.complain)
         with DemoServer() as server:
-            crawling = Crawling(SiteSpider, {"url": server.url}, self.host.settings, teller)
-            status = crawling.run(lambda: self.host.crawler_process)
+            status = Crawling(SiteSpider, {"url": server.url}, self).run()
             return status or self._compare(folder, server.url)
 
     def _default_folder(self) -> Path:

@@ -8,37 +8,42 @@ import sys
 import time
 from collections import deque
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from crawler.console.command_line import CommandError, PlainCommand
+from crawler.console.command_line import Command
 from crawler.console.escaping import agrees, plain, say
-from crawler.console.progress_line import is_drawable
+from crawler.console.options import JSON, CommandError, flag, option
+from crawler.console.progress import is_drawable
 from crawler.frontier.redis import FleetError
 from crawler.suggestions import did_you_mean
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator, Mapping
 
-    from rich.table import Table
-
     from crawler.fleet.board import FleetStatus
-
 
 LOOK_SECS = 1.0
 PACE_SECS = 60.0
 
 
-def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
-    """Yield all lines of ``crawl-once fleet``."""
+def status_lines(status: FleetStatus, where: str, paces: Paces | None = None) -> Iterator[str]:
+    """Yield all lines of ``crawl-once fleet``.
+
+    Args:
+        status: The state of the fleet.
+        where: Its Redis.
+        paces: The pages a second, where the fleet is watched.
+    """
     from rich.filesize import decimal
 
     counts = status.counts
     yield f"fleet {status.name} at {where}: {status.identity.get('plan', '')}"
-    yield f"  {_stands(status)}, {many(status.notices.pages, 'page')} fetched"
+    pace = "" if paces is None else _pace_words(status, paces.total)
+    yield f"  {_stands(status)}, {many(status.notices.pages, 'page')} fetched{pace}"
     yield (
         f"  {many(counts.seen, 'URL')} seen, {many(counts.done, 'request')} done, "
         f"{counts.failed:,} broken at every try, {counts.parked:,} skipped by learned rules"
@@ -49,8 +54,10 @@ def status_lines(status: FleetStatus, where: str) -> Iterator[str]:
     yield f"  {decimal(status.memory_bytes)} of memory used by that Redis"
     yield ""
     yield f"{many(len(status.workers), 'worker')}:" if status.workers else "no worker is running"
-    for name, held in status.workers.items():
-        yield f"  {name:<32} requests: {held.leased:,}, hosts: {held.hosts:,}"
+    for name, load in status.workers.items():
+        pages = many(status.pages_of_workers.get(name, 0), "page")
+        pace = "" if paces is None else f", {paces.of(name):.1f} a second"
+        yield f"  {name:<32} {pages}{pace}, requests: {load.leased:,}, hosts: {load.hosts:,}"
     if status.notices.parameters:
         yield ""
         yield f"pages are judged by ({status.notices.origin}):"
@@ -70,36 +77,41 @@ def _stands(status: FleetStatus) -> str:
     return f"{paused}{queued:,} queued, {counts.leased:,} under way"
 
 
-class FleetCommand(PlainCommand):
+def _pace_words(status: FleetStatus, pace: float) -> str:
+    """Return the pages a second of all workers, and how long what is queued takes at that."""
+    left = status.counts.waiting + status.counts.leased
+    eta = f", about {timedelta(seconds=round(left / pace))} left" if pace and left else ""
+    return f", {pace:.1f} a second{eta}"
+
+
+@dataclass(frozen=True)
+class _FleetOptions:
+    name: str | None = option("NAME", "name of the fleet, where Redis holds several")
+    json: bool = flag(JSON)
+    forget: str | None = option(
+        "NAME", "delete what Redis holds of a fleet; directories of workers stay as they are"
+    )
+    yes: bool = flag("do so without asking")
+
+
+class FleetCommand(Command):
     """Reads and writes Redis alone; workers hear of it within a second."""
 
+    options = _FleetOptions
     usage = (
         "[--name NAME] [--json | --forget NAME [--yes]] REDIS_URL "
         "[pause | resume | stop | remove-worker WORKER]"
     )
     summary = "Report the state of a fleet of crawlers on one Redis, pause or stop it, or delete it"
     description = (
-        "Report the state of a fleet of crawlers: on a terminal in a table that goes on as long as "
-        "workers run (Ctrl-C ends the table alone), elsewhere once. pause lets no worker request "
+        "Report the state of a fleet of crawlers: on a terminal each second as long as workers run "
+        "(Ctrl-C ends the report alone), elsewhere once. pause lets no worker request "
         "anything until resume, also those that begin meanwhile. stop lets all workers end as by "
         "Ctrl-C, and remove-worker one, whose hosts the others take over; the same command of a "
         "crawl joins again."
     )
 
-    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "--name", metavar="NAME", help="name of the fleet, where Redis holds several"
-        )
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
-        parser.add_argument(
-            "--forget",
-            metavar="NAME",
-            help="delete what Redis holds of a fleet; directories of workers stay as they are",
-        )
-        parser.add_argument("--yes", action="store_true", help="do so without asking")
-
-    def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print the state of a fleet, change it, or delete it."""
+    def act(self, args: list[str], opts: _FleetOptions) -> None:
         from crawler.fleet.board import at, look  # needs Redis' client
         from neardup.storage.redis.connecting import place_of
 
@@ -140,16 +152,17 @@ def _give(url: str, name: str | None, order: list[str], *, has_options: bool) ->
         at(url, name, partial(pause, is_paused=verb == "pause"))
         say("paused: nothing more is requested" if verb == "pause" else "it goes on")
         return
-    told = at(url, name, partial(stop, worker=next(iter(named), None)))
-    for worker in told:
+    asked = at(url, name, partial(stop, worker=next(iter(named), None)))
+    for worker in asked:
         say(f"told to end when what is under way is finished: {worker}")
-    if not told:
+    if not asked:
         say("no worker is running")
 
 
 def _watch(url: str, name: str | None, where: str) -> None:
-    """Show the state of a fleet in a table until no worker runs, and print it at the end."""
+    """Show the state of a fleet until no worker runs, and print it at the end."""
     from rich.live import Live
+    from rich.text import Text
 
     from crawler.fleet.board import at, look  # needs Redis' client
 
@@ -161,7 +174,9 @@ def _watch(url: str, name: str | None, where: str) -> None:
                 if not status.workers:
                     return status
                 paces.note(time.monotonic(), status.pages_of_workers)
-                live.update(_table(status, where, paces), refresh=True)
+                # A name is whole, since remove-worker takes it, and none is markup.
+                lines = map(plain, status_lines(status, where, paces))
+                live.update(Text("\n".join(lines), overflow="fold"), refresh=True)
                 await asyncio.sleep(LOOK_SECS)
 
     for line in status_lines(at(url, name, show), where):
@@ -190,36 +205,6 @@ class Paces:
     def _between(self, count: Callable[[Mapping[str, int]], int]) -> float:
         (since, before), (now, pages) = self._looks[0], self._looks[-1]
         return max(0.0, count(pages) - count(before)) / (now - since) if now > since else 0.0
-
-
-def _table(status: FleetStatus, where: str, paces: Paces) -> Table:
-    from rich import box
-    from rich.filesize import decimal
-    from rich.table import Table
-    from rich.text import Text
-
-    counts, pace = status.counts, paces.total
-    left = counts.waiting + counts.leased
-    state = "paused, " if status.notices.is_paused else ""
-    eta = f", about {timedelta(seconds=round(left / pace))} left" if pace and left else ""
-    broken = f", {counts.failed:,} broken" if counts.failed else ""
-    table = Table(
-        box=box.ROUNDED,
-        title=Text(plain(f"fleet {status.name} at {where}")),
-        caption=Text(
-            f"{state}{status.notices.pages:,} pages, {pace:.1f} a second, {left:,} queued{eta}"
-            f"{broken}, {many(counts.hosts, 'host')}, {decimal(status.memory_bytes)} of Redis"
-        ),
-    )
-    # A name is whole, since remove-worker takes it, and none is markup.
-    table.add_column("worker", overflow="fold")
-    for name in ("pages", "pages/s", "requests", "hosts"):
-        table.add_column(name, justify="right")
-    for name, held in status.workers.items():
-        pages = status.pages_of_workers.get(name, 0)
-        numbers = (f"{pages:,}", f"{paces.of(name):.1f}", f"{held.leased:,}", f"{held.hosts:,}")
-        table.add_row(Text(plain(name)), *numbers)
-    return table
 
 
 def _forget(url: str, name: str, *, is_sure: bool) -> None:

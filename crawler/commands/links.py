@@ -3,25 +3,51 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, one_directory
+from crawler.console.command_line import Command, one_directory
+from crawler.console.options import JSON, CommandError, flag, number, option
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from crawler.maintenance.fault import Fault, FaultExample, FaultKind
     from crawler.maintenance.site_faults import SiteReport
 
 
-class LinksCommand(PlainCommand):
+@dataclass(frozen=True)
+class _LinksOptions:
+    output: str | None = option(
+        "FILE",
+        "export the links there; the ending gives the format: jsonl, json, csv, xml, parquet or "
+        "graphml; FILE:FORMAT names it; - is standard output (jsonl)",
+        names=("-o", ""),
+    )
+    limit: int | None = option(
+        "N", "examples of each fault (default 5, with --json 100)", read=number(1)
+    )
+    fail_on: str | None = option(
+        "FAULTS",
+        "end with status 1 where one of these is found or not known: names of --json, or how they "
+        "begin, such as broken,orphans",
+    )
+    check_external: int | None = option(
+        "N",
+        "ask N links to other sites, at most, whether they are dead; each once a day",
+        read=number(1),
+    )
+    json: bool = flag(JSON)
+
+
+class LinksCommand(Command):
     """Finds faults of a crawled site, or exports its links."""
 
+    options = _LinksOptions
     usage = "[--limit N] [--check-external N] [--json] DIR | -o FILE DIR"
     uses_profile = True
     summary = "Find broken links, redirects, orphans and repeated titles; export the links"
@@ -33,34 +59,7 @@ class LinksCommand(PlainCommand):
         "Nothing is fetched but with --check-external. crawl-once report --html makes a page of it."
     )
 
-    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="export the links there; the ending gives the format: jsonl, json, csv, xml, "
-            "parquet or graphml; FILE:FORMAT names it; - is standard output (jsonl)",
-        )
-        parser.add_argument(
-            "--limit",
-            metavar="N",
-            help="examples of each fault (default 5, with --json 100)",
-        )
-        parser.add_argument(
-            "--fail-on",
-            metavar="FAULTS",
-            help="end with status 1 where one of these is found or not known: names of --json, or "
-            "how they begin, such as broken,orphans",
-        )
-        parser.add_argument(
-            "--check-external",
-            metavar="N",
-            help="ask N links to other sites, at most, whether they are dead; each once a day",
-        )
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-    def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print the faults, or export the links."""
+    def act(self, args: list[str], opts: _LinksOptions) -> None:
         folder = one_directory(args)
         if opts.check_external is not None:
             self._ask(Path(folder), opts.check_external)
@@ -71,10 +70,9 @@ class LinksCommand(PlainCommand):
             raise CommandError("-o exports every link; leave --json, --limit and --fail-on out")
         self._export(folder, opts.output)
 
-    def _ask(self, folder: Path, most: str) -> None:
+    def _ask(self, folder: Path, most: int) -> None:
         from crawler.console.escaping import say
         from crawler.console.fetch import Links, ask
-        from crawler.console.lab_options import whole
         from crawler.maintenance.broken_links import note_answer, unasked_links
         from crawler.storage.database import open_for_reading
         from crawler.url_rules.rule_store import stopped_database
@@ -82,7 +80,7 @@ class LinksCommand(PlainCommand):
         self.after_interrupt = "interrupted; the same command goes on"
         with closing(open_for_reading(folder)) as connection:
             found = unasked_links(connection)
-        links = dict(islice(found.items(), whole(most, "--check-external", 1)))
+        links = dict(islice(found.items(), most))
         done = count(1)
         with stopped_database(folder) as database:
 
@@ -96,12 +94,11 @@ class LinksCommand(PlainCommand):
             self.progress.end()
             say(f"{many(left, 'link')} to other sites not asked yet", to_stderr=True)
 
-    def _say_faults(self, folder: str, opts: argparse.Namespace) -> None:
+    def _say_faults(self, folder: str, opts: _LinksOptions) -> None:
         from crawler.console.escaping import say
-        from crawler.console.lab_options import whole
 
         failing = [] if opts.fail_on is None else _named_faults(opts.fail_on)
-        most = whole(opts.limit or ("100" if opts.json else "5"), "--limit", 1)
+        most = opts.limit or (100 if opts.json else 5)
         from crawler.maintenance.site_faults import find_faults
         from crawler.storage.database import open_for_reading
 
@@ -147,7 +144,7 @@ _SHOWN_CHARACTERS = 80
 
 
 def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
-    """Yield the faults of a site, each with its examples, then those of which there is none."""
+    """Yield the faults of a site, each with its examples, then those that were not found."""
     from crawler.maintenance.fault import FAULTS
 
     yield f"{folder}: {many(report.pages, 'page')}"
@@ -159,13 +156,13 @@ def fault_lines(report: SiteReport, folder: str) -> Iterator[str]:
     for fault in report.faults:
         if fault.count:
             yield from _lines(fault)
-    for said, names in (
+    for heading, names in (
         ("none found", [fault.name for fault in report.faults if not fault.count]),
         ("not known, since this crawl did not store them", report.unknown),
     ):
         if headings := [FAULTS[name].heading for name in names]:
             yield ""
-            yield f"{said}: {', '.join(each[:1].lower() + each[1:] for each in headings)}"
+            yield f"{heading}: {', '.join(each[:1].lower() + each[1:] for each in headings)}"
     for name in report.unknown:
         if how := FAULTS[name].asked_by:
             yield f"{FAULTS[name].heading} are looked for by {how}"

@@ -1,104 +1,112 @@
-"""``crawl-once report DIR``: report the pages and duplicates of a crawl."""
+"""``crawl-once report DIR`` and ``verify DIR``: what a crawl found, and whether it lost nothing."""
 
 from __future__ import annotations
 
 import re
 import sys
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crawler.console.command_line import CommandError, PlainCommand, checked_file, one_directory
+from crawler.console.command_line import Command, checked_file, one_directory
+from crawler.console.options import (
+    JSON,
+    CommandError,
+    PageOptions,
+    flag,
+    option,
+    page_selection,
+    selection_words,
+)
+from neardup.plurals import many
 
 if TYPE_CHECKING:
-    import argparse
     import sqlite3
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterator, Sequence
 
-    from crawler.frontier.file_links import LinkCount
-    from crawler.maintenance.crawl_report import SelectionReport
-    from crawler.url_rules.render_kinds import RenderKind
+    from crawler.maintenance.tally import SelectionReport
+    from crawler.maintenance.verify.finding import Finding
+    from crawler.maintenance.verify.verification import Verification
+
 
 _ENDINGS = (".html", ".htm")
 _MAX_EXAMPLES = 100  # of a fault, in the page
 _LINK = re.compile(r"https?://[^/]")  # a URL that a browser may follow from the page
 
 
-class ReportCommand(PlainCommand):
+@dataclass(frozen=True)
+class _ReportOptions(PageOptions):
+    links: bool = flag("say what links of each kind led to, and no more")
+    rendering: bool = flag("say which kinds of URLs show more in a browser, and no more")
+    json: bool = flag(JSON)
+    html: str | None = option(
+        "FILE", "write a page to read and to print, with what crawl-once links finds"
+    )
+
+
+class ReportCommand(Command):
     """Prints a report, also while the crawl is running."""
 
+    options = _ReportOptions
     usage = "[--links | --rendering] [--json | --html FILE] DIR"
     summary = "Say what a crawl found, also while it runs: verdicts, clusters, what was saved"
 
-    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "--links", action="store_true", help="say what links of each kind led to, and no more"
-        )
-        parser.add_argument(
-            "--rendering",
-            action="store_true",
-            help="say which kinds of URLs show more in a browser, and no more",
-        )
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
-        parser.add_argument(
-            "--html",
-            metavar="FILE",
-            help="write a page to read and to print, with what crawl-once links finds",
-        )
-        from crawler.console.page_options import add_page_options
-
-        add_page_options(parser)
-
-    def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print the report of a crawl directory."""
-        from crawler.console.page_options import selection_words
-
+    def act(self, args: list[str], opts: _ReportOptions) -> None:
         if opts.links and opts.rendering:
             raise CommandError("--links and --rendering cannot be combined; give one of them")
         if opts.html is not None:
             _check_page(opts.html, args)
         folder = one_directory(args)
         if opts.html is not None:
-            self._write_page(folder, opts)
+            self._write_page(folder, opts.html, opts)
             return
         if words := selection_words(opts):
             self._report_selection(folder, words, opts)
             return
-        from crawler.console.count_tables import for_terminal, link_lines, rendering_lines
-        from crawler.console.report_text import report_lines
-        from crawler.frontier.file_links import read_links
+        from crawler.console.report_text import (
+            for_terminal,
+            link_lines,
+            rendering_lines,
+            report_lines,
+        )
         from crawler.maintenance.crawl_report import make_report
         from crawler.storage.database import open_for_reading
+        from crawler.url_rules.file_links import read_links
         from crawler.url_rules.render_kinds import read_kinds
 
         with closing(open_for_reading(Path(folder))) as connection:
             if opts.links:
                 links = read_links(connection)
-                self.say_result(opts, partial(_plain, links), link_lines(links))
+                self.say_result(
+                    opts,
+                    lambda: {kind: count._asdict() for kind, count in links.items()},
+                    link_lines(links),
+                )
                 return
             if opts.rendering:
-                kinds = read_kinds(connection)
-                self.say_result(opts, partial(_plain, kinds), rendering_lines(kinds))
+                kinds = read_kinds(connection.execute)
+                self.say_result(
+                    opts,
+                    lambda: {name: kind.counts() for name, kind in kinds.items()},
+                    rendering_lines(kinds),
+                )
                 return
             report = make_report(connection)
         lines = for_terminal(report_lines(report, folder), sys.stdout)
         self.say_result(opts, partial(asdict, report), lines)
 
-    def _write_page(self, folder: str, opts: argparse.Namespace) -> None:
+    def _write_page(self, folder: str, name: str, opts: _ReportOptions) -> None:
         """Write the report of the whole crawl as one HTML file."""
-        from crawler.console.page_options import selection_words
-
         if opts.json or opts.links or opts.rendering or selection_words(opts):
             raise CommandError("--html writes the report of a whole crawl; leave the others out")
         from crawler.console.escaping import say, whole_file
         from crawler.storage.database import open_for_reading
 
-        to = checked_file(opts.html, "--html")
+        to = checked_file(name, "--html")
         self.after_interrupt = f"interrupted; nothing was written to {to}"
         with closing(open_for_reading(Path(folder))) as connection:
             page = html_report(connection, folder, self.progress)
@@ -107,10 +115,9 @@ class ReportCommand(PlainCommand):
         if to != "-":
             say(f"report in {to}", to_stderr=True)
 
-    def _report_selection(self, folder: str, words: str, opts: argparse.Namespace) -> None:
+    def _report_selection(self, folder: str, words: str, opts: _ReportOptions) -> None:
         """Print the counts of chosen pages alone: all else is of the crawl as a whole."""
-        from crawler.console.page_options import page_selection
-        from crawler.maintenance.crawl_report import report_selection
+        from crawler.maintenance.tally import report_selection
         from crawler.storage.database import open_for_reading
 
         if opts.links or opts.rendering:
@@ -134,10 +141,6 @@ def _check_page(name: str, args: Sequence[str]) -> None:
         raise CommandError(
             f"--html {name}: an HTML page is written; name a file that ends in .html or .htm"
         )
-
-
-def _plain(counts: Mapping[str, LinkCount] | Mapping[str, RenderKind]) -> dict[str, Any]:
-    return {kind: count._asdict() for kind, count in counts.items()}
 
 
 def selection_lines(found: SelectionReport, folder: str, words: str) -> Iterator[str]:
@@ -184,9 +187,10 @@ def html_report(
     from rich.filesize import decimal
 
     from crawler.console.escaping import template_environment
-    from crawler.maintenance.crawl_report import make_report, report_selection
+    from crawler.maintenance.crawl_report import make_report
     from crawler.maintenance.fault import FAULTS
     from crawler.maintenance.site_faults import find_faults
+    from crawler.maintenance.tally import report_selection
     from crawler.pages.export import ALL, stored_urls
     from crawler.pages.verdicts import OUTCOMES, VERDICTS
 
@@ -219,3 +223,74 @@ def _percent(part: int, whole: int) -> str:
 
 def _day(moment: float | None) -> str:
     return "never" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%-d %B %Y}"
+
+
+PROBLEMS = 1
+
+
+def verification_lines(found: Verification) -> Iterator[str]:
+    """Yield the lines of a verification: what is right, what is not, and how to repair it."""
+    yield from (f"repaired: {deed}" for deed in found.done)
+    yield f"{found.folder}: {many(found.pages, 'URL')}, {many(found.kept, 'page')} kept"
+    yield ""
+    for checked in found.checked:
+        if not checked.findings:
+            yield f"  ok       {checked.name}"
+        for finding in checked.findings:
+            yield from _finding_lines(finding)
+
+
+def _finding_lines(finding: Finding) -> Iterator[str]:
+    from crawler.console.report_text import example_lines
+
+    yield f"  {'leftover' if finding.is_leftover else 'PROBLEM':<8} {finding.what}"
+    yield from example_lines(finding.examples, finding.count)
+    if finding.is_leftover:
+        yield f"           the next crawl {finding.remedy}, and so does --repair"
+    elif finding.remedy:
+        yield f"           --repair {finding.remedy}"
+    else:
+        yield f"           cannot be repaired: {finding.advice}"
+
+
+@dataclass(frozen=True)
+class _VerifyOptions:
+    repair: bool = flag(
+        "repair from crawl.db what can be, and queue pages again whose text is lost"
+    )
+    feed: str | None = option("FILE", "check that this feed holds every kept page once")
+    deep: bool = flag("read the WARC files through, too")
+    json: bool = flag(JSON)
+
+
+class VerifyCommand(Command):
+    """Exit status: 0 clean, 1 problems are left, 2 it cannot be checked."""
+
+    options = _VerifyOptions
+    word = "verify"
+    after_interrupt = "interrupted; what was not finished is as before"
+    usage = "[--repair] [--feed FILE] [--deep] [--json] DIR"
+    summary = "Check that a crawl lost nothing and holds nothing twice, and repair it"
+    description = (
+        "Check that a crawl lost nothing and holds nothing twice. Nothing is written without "
+        "--repair. Exit status: 0 clean, 1 problems are left, 2 it cannot be checked."
+    )
+
+    def act(self, args: list[str], opts: _VerifyOptions) -> None:
+        folder = Path(one_directory(args))
+        feed = None if opts.feed is None else Path(opts.feed)
+        if feed is not None and not feed.exists():
+            raise CommandError(f"--feed {opts.feed}: no such file")
+        from crawler.maintenance.crawl_directory import CrawlDirectory
+        from crawler.maintenance.verify.verification import Further, repair, verify
+
+        with closing(CrawlDirectory(folder, only_reads=not opts.repair)) as directory:
+            further = Further(feed, opts.deep)
+            if not opts.repair:
+                found = verify(directory, self.progress, further)
+            else:
+                first, found = repair(directory, self.progress, further)
+                if first.findings and not opts.json:
+                    self.say_result(opts, first.to_dict, [*verification_lines(first), ""])
+        self.say_result(opts, found.to_dict, verification_lines(found))
+        self.exitcode = PROBLEMS if found.problems else 0

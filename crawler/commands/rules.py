@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError, PlainCommand, one_directory, refuse_format
+from crawler.console.command_line import Command, one_directory, refuse_format
 from crawler.console.escaping import say, say_json
-from crawler.console.lab_options import one_of
-from crawler.suggestions import did_you_mean
+from crawler.console.options import JSON, CommandError, among, flag, one_of, option
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    import argparse
     import sqlite3
     from collections.abc import Iterator
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
 _MAX_REFUTED = 10
 _MAX_TRAPS = 20
-_MAX_FIXED = 20
+_MAX_STANDARD = 20
 
 OWN, DISCARDER = FORMATS = "crawl-once", "duplicate-url-discarder"
 
@@ -33,13 +31,18 @@ _MAX_DIGITS = 18
 
 def rule_lines(report: RuleReport) -> Iterator[str]:
     """Yield all lines of ``crawl-once rules``."""
-    from crawler.console.report_text import trap_lines, untrusted_lines
+    from crawler.console.report_text import trap_lines
 
     holding = [rule for rule in report.rules if rule.state == "holds"]
-    if not report.rules:
+    standard = [rule for rule in holding if rule.is_standard]
+    if all(rule.is_standard for rule in report.rules):
         yield "no rule was learned: no part of this site's URLs proved irrelevant"
+    left_out = standard[_MAX_STANDARD:]
     for rule in holding:
-        yield from _lines(rule)
+        if rule not in left_out:
+            yield from _lines(rule)
+    if left_out:
+        yield f"and {many(len(left_out), 'standard rule')} more; --json has all of them"
     ended = [rule for rule in report.rules if rule.state != "holds"]
     if ended:
         yield ""
@@ -55,29 +58,9 @@ def rule_lines(report: RuleReport) -> Iterator[str]:
     if report.traps:
         yield ""
         yield from trap_lines(report.traps, _MAX_TRAPS)
-    if report.untrusted_canonicals:
-        yield ""
-        yield from untrusted_lines(report.untrusted_canonicals, _MAX_TRAPS)
     if report.refuted:
         yield ""
         yield from _refuted(report)
-    if report.fixed:
-        yield ""
-        yield from _fixed(report)
-
-
-def _fixed(report: RuleReport) -> Iterator[str]:
-    yield "fixed rules (docs/urls.md), tried on each host:"
-    for rule in report.fixed[:_MAX_FIXED]:
-        state = "holds" if rule.reason is None else "does not hold"
-        yield f"  {rule.host}: {rule.name} {state}"
-        variants = many(rule.variants, "variant")
-        yield f"     {variants} met, {rule.tried:,} requested, {rule.agreed:,} the same page"
-        if rule.reason is not None:
-            yield f"     {rule.reason}"
-    more = len(report.fixed) - _MAX_FIXED
-    if more > 0:
-        yield f"  and {more:,} more; --json has all of them"
 
 
 def _lines(rule: StoredRule) -> Iterator[str]:
@@ -98,39 +81,33 @@ def _refuted(report: RuleReport) -> Iterator[str]:
         yield f"  and {more:,} more; --json has all of them"
 
 
-class RulesCommand(PlainCommand):
+@dataclass(frozen=True)
+class _RulesOptions:
+    json: bool = flag(JSON)
+    export: str | None = option(
+        "FILE",
+        "write the rules that hold for another crawl (--rules FILE); - prints them",
+        names=("-o", ""),
+    )
+    format: str | None = option(
+        "FORMAT",
+        f"format of that file: {OWN} (default), or {DISCARDER}, which that library reads",
+        read=among(lambda: FORMATS, "format"),
+    )
+    forget: str | None = option(
+        "NUMBER", "forget the rule of this number for good; what it skipped is queued again"
+    )
+    forget_rendering: bool = flag("forget which kinds of URLs show more in a browser")
+
+
+class RulesCommand(Command):
     """Prints rules, also while the crawl is running; to forget needs it stopped."""
 
+    options = _RulesOptions
     usage = "[--json | --export FILE [--format FORMAT] | --forget NUMBER | --forget-rendering] DIR"
     summary = "Say which parts of URLs a crawl found irrelevant, and what that saved"
 
-    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
-        parser.add_argument(
-            "-o",
-            "--export",
-            metavar="FILE",
-            help="write the rules that hold for another crawl (--rules FILE); - prints them",
-        )
-        parser.add_argument(
-            "--format",
-            metavar="FORMAT",
-            help=f"format of that file: {OWN} (default), or {DISCARDER}, which that library reads",
-        )
-        parser.add_argument(
-            "--forget",
-            metavar="NUMBER",
-            help="forget the rule of this number for good; what it skipped is queued again",
-        )
-
-        parser.add_argument(
-            "--forget-rendering",
-            action="store_true",
-            help="forget which kinds of URLs show more in a browser",
-        )
-
-    def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print, export or forget rules of a crawl directory."""
+    def act(self, args: list[str], opts: _RulesOptions) -> None:
         from crawler.storage.database import open_for_reading
         from crawler.url_rules.rule_report import rule_report
 
@@ -143,42 +120,38 @@ class RulesCommand(PlainCommand):
             say(f"rule {opts.forget} is forgotten; {many(again, 'request')} queued again")
             return
         if opts.forget_rendering:
-            from crawler.url_rules.rule_store import forget_kinds
+            from crawler.url_rules.rule_store import forget_rendering
 
-            say(f"{many(forget_kinds(folder), 'kind')} of URLs forgotten")
+            say(f"{many(forget_rendering(folder), 'kind')} of URLs forgotten")
             return
         with closing(open_for_reading(folder)) as connection:
             if opts.export is not None:
-                _export(connection, opts)
+                _export(connection, opts.export, opts.format)
             else:
                 report = rule_report(connection)
                 self.say_result(opts, partial(asdict, report), rule_lines(report))
 
 
-def _check(opts: argparse.Namespace) -> None:
+def _check(opts: _RulesOptions) -> None:
     """Refuse options that make no sense together, or alone."""
     one_of(opts, ("json", "export", "forget", "forget_rendering"))
-    if opts.export == "":
-        raise CommandError("--export takes a file, or - for standard output")
     refuse_format(opts.export or "", "-o", "--format names the format of rules")
     if opts.format is not None and opts.export is None:
         raise CommandError("--format needs --export FILE")
-    if opts.format not in (None, *FORMATS):
-        hint = did_you_mean(opts.format, FORMATS) or f"; there are {' and '.join(FORMATS)}"
-        raise CommandError(f"--format {opts.format}: no such format{hint}")
     number = opts.forget
     if number is not None and not (number.isdecimal() and len(number) <= _MAX_DIGITS):
         raise CommandError(f"--forget takes the number of a rule, got {number!r}")
 
 
-def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
+def _export(connection: sqlite3.Connection, to: str, kind: str | None) -> None:
     from crawler.storage.output_files import check_output
+    from crawler.storage.states import HOLDS
     from crawler.url_rules.rule_files import discarder_text, rules_text
-    from crawler.url_rules.rule_store import holding
+    from crawler.url_rules.rule_store import in_states
 
-    rules = holding(connection)
+    rules = in_states(connection.execute, HOLDS)
     left: list[Proposal] = []
-    if opts.format == DISCARDER:
+    if kind == DISCARDER:
         text, left = discarder_text(rules)
     else:
         text = rules_text(rules)
@@ -186,15 +159,15 @@ def _export(connection: sqlite3.Connection, opts: argparse.Namespace) -> None:
         say(
             f"left out, since {DISCARDER} cannot express it: {context}: {transform}", to_stderr=True
         )
-    if opts.export == "-":
+    if to == "-":
         say_json(text.rstrip("\n"))
         return
-    check_output(Path(opts.export))
+    check_output(Path(to))
     try:
         from neardup.files.durable import named_file
 
-        with named_file(Path(opts.export)) as file:
+        with named_file(Path(to)) as file:
             file.write(text.encode())
     except OSError as error:
-        raise CommandError(f"{opts.export}: cannot be written: {error.strerror}") from None
-    say(f"{many(len(rules) - len(left), 'rule')} in {opts.export}")
+        raise CommandError(f"{to}: cannot be written: {error.strerror}") from None
+    say(f"{many(len(rules) - len(left), 'rule')} in {to}")

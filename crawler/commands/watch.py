@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from crawler.commands.crawl import as_options
 from crawler.console.command_line import (
-    CommandError,
-    PlainCommand,
+    Command,
     check_crawl,
     checked_file,
     refuse_format,
     refuse_urls,
 )
 from crawler.console.escaping import agrees, say, say_or_go_on
-from crawler.console.spider_command import as_options
+from crawler.console.options import CommandError, among, byte_size, flag, option, read_by
 from crawler.spiders.argument_table import SITE
 from crawler.storage.errors import JobError
-from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import argparse
@@ -31,12 +30,9 @@ if TYPE_CHECKING:
     from crawler.watch.watching import WatchOptions
 
 _LIMITS = ("max_time", "max_bytes", "max_pages")
-_REVISITS = ("yes", "due")
 _SCHEMES = ("http://", "https://")
 _STANDARD_OUTPUT = "-"
 _LINES = ".jsonl"
-_INTERVAL = re.compile(r"(?:(\d{1,4})w)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?")
-_UNIT_SECS = (604_800, 86_400, 3_600, 60)
 
 MIN_SECS = 60.0
 """The smallest interval between two visits."""
@@ -45,9 +41,80 @@ MAX_SECS = 3_660 * 86_400.0
 """The largest one: ten years."""
 
 
-class WatchCommand(PlainCommand):
+_WHEN, _TOLD = "when, and how much", "who is told"
+"""Headings of groups of options."""
+
+
+def _interval(written: str, name: str) -> float:
+    return read_by(interval_secs, written, name)
+
+
+def _limit(name: str) -> Any:
+    """Declare an option of a spider, as a limit of each visit."""
+    meaning = SITE[name].meaning.replace("the same command", "the next")
+    return option(SITE[name].metavar, f"of each visit: {meaning}", group=_WHEN)
+
+
+@dataclass(frozen=True)
+class _GivenOptions:
+    every: float = option(
+        "TIME",
+        "the time between two visits of a directory: 30m, 6h, 1d (default), 2w",
+        86_400.0,
+        read=_interval,
+        group=_WHEN,
+    )
+    once: bool = flag(
+        "visit what is due now, or within a tenth of the interval, and end: for cron and timers of "
+        "systemd",
+        group=_WHEN,
+    )
+    revisit: str = option(
+        "WHICH",
+        "yes (default): ask for every known page; due: for those whose own time has come",
+        "yes",
+        read=among(lambda: ("yes", "due"), "choice"),
+        group=_WHEN,
+    )
+    max_time: str | None = _limit("max_time")
+    max_bytes: str | None = _limit("max_bytes")
+    max_pages: str | None = _limit("max_pages")
+    min_free: int | None = option(
+        "SIZE",
+        "stop a visit when less is free on the disk (default 256MiB)",
+        read=byte_size,
+        group=_WHEN,
+    )
+    remembered_files: bool = flag(
+        "use the files that directories remember, of cookies and URL rules, without a question",
+        group=_WHEN,
+    )
+    output: Sequence[str] = option(
+        "FILE",
+        "append a line of JSON for each change, - for standard output; may be repeated",
+        (),
+        names=("-o", ""),
+        group=_TOLD,
+    )
+    atom: str | None = option(
+        "FILE", "replace this Atom feed of the newest 100 changes", group=_TOLD
+    )
+    webhook: Sequence[str] = option(
+        "URL", "post the changes of a visit there as JSON; may be repeated", (), group=_TOLD
+    )
+    command: Sequence[str] = option(
+        "CMD",
+        "run this command of the shell with the changes as JSON on its standard input; may be "
+        "repeated",
+        (),
+        group=_TOLD,
+    )
+
+
+class WatchCommand(Command):
     """Exit status: 0, 1 where with --once a visit or a receiver failed, 2 wrong use."""
 
+    options = _GivenOptions
     after_interrupt = "ended at once; the next start goes on"
     uses_profile = True
     usage = "[options] DIR [DIR ...]"
@@ -60,93 +127,30 @@ class WatchCommand(PlainCommand):
         "receiver of changes failed, 2 wrong use."
     )
 
-    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
-        group = parser.add_argument_group("when, and how much")
-        group.add_argument(
-            "--every",
-            metavar="TIME",
-            default="1d",
-            help="the time between two visits of a directory: 30m, 6h, 1d (default), 2w",
-        )
-        group.add_argument(
-            "--once",
-            action="store_true",
-            help="visit what is due now, or within a tenth of the interval, and end: for cron and "
-            "timers of systemd",
-        )
-        group.add_argument(
-            "--revisit",
-            metavar="WHICH",
-            default="yes",
-            help="yes (default): ask for every known page; due: for those whose own time has come",
-        )
-        for name in _LIMITS:
-            meaning = f"of each visit: {SITE[name].meaning.replace('the same command', 'the next')}"
-            option = f"--{name.replace('_', '-')}"
-            group.add_argument(option, metavar=SITE[name].metavar, help=meaning)
-        group.add_argument(
-            "--min-free",
-            metavar="SIZE",
-            help="stop a visit when less is free on the disk (default 256MiB)",
-        )
-        group.add_argument(
-            "--remembered-files",
-            action="store_true",
-            help="use the files that directories remember, of cookies and URL rules, without a "
-            "question",
-        )
-        group = parser.add_argument_group("who is told")
-        group.add_argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            action="append",
-            help="append a line of JSON for each change, - for standard output; may be repeated",
-        )
-        group.add_argument(
-            "--atom", metavar="FILE", help="replace this Atom feed of the newest 100 changes"
-        )
-        group.add_argument(
-            "--webhook",
-            metavar="URL",
-            action="append",
-            default=[],
-            help="post the changes of a visit there as JSON; may be repeated",
-        )
-        group.add_argument(
-            "--command",
-            metavar="CMD",
-            action="append",
-            default=[],
-            help="run this command of the shell with the changes as JSON on its standard input; "
-            "may be repeated",
-        )
-
-    def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Watch, until a signal comes."""
-        _check(opts)
+    def act(self, args: list[str], opts: _GivenOptions) -> None:
+        _check(opts, self.given)
         folders = _folders(args)
-        self._check_settings(opts)
+        self._check_settings()
         files = _agreed_files(folders, is_agreed=opts.remembered_files)
         from crawler.watch.visiting import Signals
         from crawler.watch.watching import Watch
 
-        to_stderr = _STANDARD_OUTPUT in (opts.output or ())
+        to_stderr = _STANDARD_OUTPUT in opts.output
         tell = partial(say_or_go_on, to_stderr=to_stderr)
         with (
             Signals() as signals,
-            Watch(folders, _options(opts, files), tell, self.complain) as watch,
+            Watch(folders, _options(opts, self.given, files), tell, self.complain) as watch,
         ):
             self.exitcode = watch.run(signals, once=opts.once)
 
-    def _check_settings(self, opts: argparse.Namespace) -> None:
+    def _check_settings(self) -> None:
         """Check what is given to each visit, before the first one is due.
 
         Raises:
             CommandError: A setting or the configuration file is wrong.
         """
         _ = self.host.configuration  # reads it
-        if opts.set:
+        if self.given.set:
             from crawler.options import check_names, check_values
 
             try:
@@ -181,7 +185,7 @@ def _folders(args: Sequence[str]) -> list[Path]:
     return folders
 
 
-def _check(opts: argparse.Namespace) -> None:
+def _check(opts: _GivenOptions, given: argparse.Namespace) -> None:
     """Check the options before anything heavy is imported.
 
     Raises:
@@ -190,29 +194,17 @@ def _check(opts: argparse.Namespace) -> None:
     """
     from crawler.console.profile import check_profile_options
     from crawler.spiders.argument_table import SITE, check_values
-    from crawler.spiders.arguments import byte_count, secs_of, size_of
+    from crawler.spiders.arguments import secs_of, size_of
 
-    check_profile_options(opts)
-    if opts.pdb:
+    check_profile_options(given)
+    if given.pdb:
         raise CommandError("--pdb needs a terminal, which a visit has not; try crawl-once crawl")
-    if opts.revisit not in _REVISITS:
-        hint = did_you_mean(opts.revisit, _REVISITS)
-        raise CommandError(f"--revisit must be yes or due, got {opts.revisit!r}{hint}")
     limits = _limits(opts)
-    try:
-        interval_secs(opts.every)
-    except ValueError as error:
-        raise CommandError(f"--every: {error}") from None
     try:
         check_values(limits, SITE)
         secs_of(limits), size_of(limits)
     except ValueError as error:
         raise CommandError(as_options(str(error))) from None
-    try:
-        if opts.min_free is not None:
-            byte_count(opts.min_free)
-    except ValueError as error:
-        raise CommandError(f"--min-free: {error}") from None
     _check_receivers(opts)
 
 
@@ -222,9 +214,9 @@ def interval_secs(written: str) -> float:
     Raises:
         ValueError: It is none, or shorter than a minute, or longer than ten years.
     """
-    found = _INTERVAL.fullmatch(written.strip().lower().replace(" ", ""))
-    parts = found.groups("0") if found else ("0",) * 4
-    secs = float(sum(int(part) * unit for part, unit in zip(parts, _UNIT_SECS, strict=True)))
+    from crawler.spiders.arguments import duration_secs
+
+    secs = duration_secs(written) or 0.0
     if not MIN_SECS <= secs <= MAX_SECS:
         raise ValueError(
             "an interval of a minute to ten years is wanted, such as 30m, 6h, 1d or 2w, "
@@ -233,7 +225,7 @@ def interval_secs(written: str) -> float:
     return secs
 
 
-def _check_receivers(opts: argparse.Namespace) -> None:
+def _check_receivers(opts: _GivenOptions) -> None:
     """Check who is told.
 
     Raises:
@@ -244,7 +236,7 @@ def _check_receivers(opts: argparse.Namespace) -> None:
         _check_webhook(url)
     if not all(map(str.strip, opts.command)):
         raise CommandError("--command: a command of the shell is needed, got an empty one")
-    files = [file for file in opts.output or () if file != _STANDARD_OUTPUT]
+    files = [file for file in opts.output if file != _STANDARD_OUTPUT]
     for file in files:
         _check_lines(file)
         _check_file(file, "-o")
@@ -302,7 +294,7 @@ def _check_webhook(url: str) -> None:
         )
 
 
-def _limits(opts: argparse.Namespace) -> dict[str, str]:
+def _limits(opts: _GivenOptions) -> dict[str, str]:
     given = {name: getattr(opts, name) for name in _LIMITS}
     return {name: value for name, value in given.items() if value is not None}
 
@@ -334,29 +326,30 @@ def _agreed_files(folders: Sequence[Path], *, is_agreed: bool) -> dict[Path, dic
     return found
 
 
-def _options(opts: argparse.Namespace, files: dict[Path, dict[str, str]]) -> WatchOptions:
+def _options(
+    opts: _GivenOptions, given: argparse.Namespace, files: dict[Path, dict[str, str]]
+) -> WatchOptions:
     """Return the options of the watch; those that were checked are right."""
-    from crawler.spiders.arguments import byte_count
     from crawler.watch.delivery import JsonLines, UserCommand, Webhook
     from crawler.watch.visiting import VisitOptions
     from crawler.watch.watching import WatchOptions
 
-    settings = list(opts.set)
+    settings = list(given.set)
     if opts.min_free is not None:
-        settings.append(f"CRAWL_MIN_FREE_BYTES={byte_count(opts.min_free)}")
-    receivers: list[Receiver] = [JsonLines(file) for file in dict.fromkeys(opts.output or ())]
+        settings.append(f"CRAWL_MIN_FREE_BYTES={opts.min_free}")
+    receivers: list[Receiver] = [JsonLines(file) for file in dict.fromkeys(opts.output)]
     receivers += [Webhook(url) for url in dict.fromkeys(opts.webhook)]
     receivers += [UserCommand(command) for command in dict.fromkeys(opts.command)]
     visits = VisitOptions(
         opts.revisit,
         _limits(opts),
         settings,
-        getattr(opts, "config", None),
-        _log_words(opts),
+        getattr(given, "config", None),
+        _log_words(given),
         files,
     )
     return WatchOptions(
-        interval_secs(opts.every), visits, receivers, None if opts.atom is None else Path(opts.atom)
+        opts.every, visits, receivers, None if opts.atom is None else Path(opts.atom)
     )
 
 

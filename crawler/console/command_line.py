@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import os
 import sys
 from abc import ABC, abstractmethod
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from crawler.console.escaping import plain_logs, say, say_json
-from crawler.console.progress_line import ProgressLine
-from crawler.frontier.redis import FleetError
-from crawler.storage.errors import JobError, is_of_disk
-from crawler.suggestions import did_you_mean
+from crawler.console.escaping import plain_logs, say, say_json, say_or_go_on
+from crawler.console.options import CommandError, NoOptions, declare, read_options, refuse_options
+from crawler.console.progress import ProgressLine
+from crawler.storage.errors import is_of_disk
+from crawler.suggestions import UserError
 from neardup import NearDupError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import TracebackType
+    from collections.abc import Callable, Iterable, Mapping
 
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import Settings
 
     from crawler.console.profile import Configuration
 
-_LAB_ERRORS = (
-    ("crawler.lab.labels", "LabelError"),
-    ("crawler.lab.crawl_source", "SourceError"),
-)
-"""Errors of the lab, by module and name: to import them takes longer than most errors should."""
+Value = TypeVar("Value")
 
 _UNREADABLE = (
     ("sqlite3", "DatabaseError"),
@@ -40,7 +34,7 @@ _UNREADABLE = (
     ("crawler.pages.page_links", "PlacesError"),
     ("crawler.reading.content.content_xml", "ContentError"),
 )
-"""Errors about what is stored, by module and name."""
+"""Errors about what is stored, by module and name: most errors should come before an import."""
 
 BROKEN = 1
 USAGE_ERROR = 2
@@ -63,46 +57,6 @@ GROUPS = {
     "this program": ("config", "completion"),
 }
 """The commands that fetch, for what a crawl left, for corpora, and to try other parameters."""
-
-
-def end_in_one_line(program: str) -> None:
-    """Have a program end in one line at Ctrl-C; another error prints its traceback."""
-
-    def end(
-        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-    ) -> None:
-        if not issubclass(kind, KeyboardInterrupt):
-            sys.__excepthook__(kind, error, traceback)
-            return
-        sys.stderr.write(f"{program}: interrupted\n")
-        sys.exit(INTERRUPTED)
-
-    sys.excepthook = end
-
-
-_STOPPING = "stopping when what is under way is through; Ctrl-C again ends at once"
-
-
-class _Echo(logging.Handler):
-    """Says in our words what Scrapy logs about Ctrl-C, at a level that is not shown by default."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if not str(record.msg).startswith("Received"):
-            return
-        is_second = "twice" in str(record.msg)
-        words = "ending at once" if is_second else _STOPPING
-        say(f"\n{words}", to_stderr=True, with_lines=True)
-
-
-def tidy_logs() -> None:
-    """Say that a signal was received; call it when Scrapy has configured its logs."""
-    scrapys = logging.getLogger("scrapy.crawler")
-    if not any(isinstance(handler, _Echo) for handler in scrapys.handlers):
-        scrapys.addHandler(_Echo(logging.INFO))
-
-
-class CommandError(Exception):
-    """An error that the user can correct; the message says how."""
 
 
 def _loaded(errors: Iterable[tuple[str, str]]) -> tuple[type[Exception], ...]:
@@ -145,37 +99,53 @@ class Command(ABC):
     """A command of ``crawl-once``, and of ``scrapy``.
 
     Attributes:
+        word: Its name, where its module has another one, such as ``mirror check``.
+        verbs: The commands whose name begins with that of this one, by their second word.
         usage: The arguments, for the usage line.
         summary: The line for the list of commands.
         description: The text of --help, where the summary is not enough.
         uses_profile: Whether settings can be given.
         exitcode: The exit status, when the command has run.
         own_errors: Further errors whose messages say in one line what is wrong.
+        options: The dataclass of its options, made of ``option`` and ``flag``.
+        given: All that is given on the command line, that of profiles and of spiders too.
+        progress: A line on the terminal; it must end before anything else is printed.
         after_interrupt: What holds after Ctrl-C, printed then; the exit status is 130.
         host: The program that runs the command.
     """
 
+    word: ClassVar[str] = ""
+    verbs: ClassVar[Mapping[str, type[Command]]] = {}
     usage = ""
     summary = ""
     description = ""
     uses_profile = False
+    options: ClassVar[type[Any]] = NoOptions
+    given: argparse.Namespace
     own_errors: tuple[type[Exception], ...] = ()
     after_interrupt = "interrupted"
     host: Host
 
     def __init__(self) -> None:
         self.exitcode = 0
+        self.progress = ProgressLine()
         self._parser: argparse.ArgumentParser | None = None
 
     @property
     def known_options(self) -> list[str]:
-        """The options that the program takes with this command."""
+        """The options and verbs that the program takes with this command."""
         actions = () if self._parser is None else self._parser._actions
-        return [name for action in actions for name in action.option_strings]
+        return [*self.verbs, *(name for action in actions for name in action.option_strings)]
 
     @property
     def name(self) -> str:
-        return type(self).__module__.rpartition(".")[2]
+        return self.word or type(self).__module__.rpartition(".")[2]
+
+    def meant(self, words: list[str]) -> tuple[Command, list[str]]:
+        """Return this command, or that of the verb which comes first, and the words for it."""
+        if words and words[0] in self.verbs:
+            return self.verbs[words[0]](), words[1:]
+        return self, words
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of this command, and name the commands beside it."""
@@ -183,26 +153,39 @@ class Command(ABC):
         self.add_own_options(parser)
         if group := group_of(self.name):
             parser.epilog = f"Commands of the group {group}: {', '.join(GROUPS[group])}."
+        if self.verbs:
+            named = ", ".join(f"{self.name} {verb}" for verb in self.verbs)
+            parser.epilog = f"Each with a --help of its own: {named}. {parser.epilog}"
 
-    def add_own_options(self, parser: argparse.ArgumentParser) -> None:  # noqa: B027
-        """Add the options of this command alone; most have some, and not all."""
+    def add_own_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options of this command alone."""
+        declare(parser, self.options)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do the command's work, or print in one line why not; set the exit status."""
-        try:
-            refuse_options(args, self.known_options)
-            self.act(args, opts)
-            sys.stdout.flush()
-        except (Exception, KeyboardInterrupt) as error:
-            self.exitcode = self.end(error)
+        plain_logs()
+        with self.progress:
+            try:
+                refuse_options(args, self.known_options)
+                self.given = opts
+                self.act(args, read_options(self.options, opts))
+                sys.stdout.flush()
+            except (Exception, KeyboardInterrupt) as error:
+                self.progress.end()
+                self.exitcode = self.end(error)
 
     @abstractmethod
-    def act(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do the command's work; errors for the user are raised."""
+    def act(self, args: list[str], opts: Any) -> None:
+        """Do the command's work; errors for the user are raised.
+
+        Args:
+            args: The words that are no options.
+            opts: The options, of the class ``options``.
+        """
 
     def complain(self, message: str, error: BaseException | None = None) -> int:
         """Print one line; return the exit status for it, by the error where it is one's words."""
-        say(f"{self.host.program} {self.name}: {message}", to_stderr=True)
+        say_or_go_on(f"{self.host.program} {self.name}: {message}", to_stderr=True)
         return BROKEN if is_of_disk(error) else USAGE_ERROR
 
     def end(self, error: BaseException) -> int:
@@ -215,8 +198,7 @@ class Command(ABC):
         if isinstance(error, (UnicodeDecodeError, *_loaded(_UNREADABLE))) and not is_ours:
             hint = "crawl-once verify DIR says what is wrong with a crawl"
             return self.complain(f"cannot be read: {error}; {hint}", error)
-        for_users: tuple[type[Exception], ...] = (CommandError, FleetError, JobError, NearDupError)
-        if isinstance(error, (*for_users, *self.own_errors, *_loaded(_LAB_ERRORS))):
+        if isinstance(error, (UserError, NearDupError, *self.own_errors)):
             return self.complain(self.words(str(error)), error)
         if isinstance(error, BrokenPipeError):
             close_stdout()  # the reader (head, a pager) has had enough; that is no error
@@ -239,32 +221,8 @@ class Command(ABC):
         """Return a message in the words of this command."""
         return line
 
-
-class PlainCommand(Command):
-    """A command whose errors are one line on standard error.
-
-    Attributes:
-        progress: A line on the terminal; it must end before anything else is printed.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.progress = ProgressLine()
-
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do the command's work, or print in one line why not."""
-        plain_logs()
-        with self.progress:
-            super().run(args, opts)
-
-    def end(self, error: BaseException) -> int:
-        self.progress.end()
-        return super().end(error)
-
-    def say_result(
-        self, opts: argparse.Namespace, to_dict: Callable[[], Any], lines: Iterable[str]
-    ) -> None:
-        """Print a result as JSON with ``--json``, as lines without."""
+    def say_result(self, opts: Any, to_dict: Callable[[], Any], lines: Iterable[str]) -> None:
+        """Print a result as one JSON object with ``--json``, as lines without."""
         self.progress.end()
         if opts.json:
             say_json(json.dumps(to_dict(), indent=2, ensure_ascii=False))
@@ -287,7 +245,8 @@ def close_stdout() -> None:
 
 def group_of(name: str) -> str:
     """Return the group of a command; empty if it has none."""
-    return next((group for group, names in GROUPS.items() if name in names), "")
+    first = name.partition(" ")[0]
+    return next((group for group, names in GROUPS.items() if first in names), "")
 
 
 def one_directory(args: list[str]) -> str:
@@ -383,19 +342,3 @@ def crawl_folder(named: Path) -> Path:
 
     inner = named / STATE_FOLDER
     return inner if (inner / FILE_NAME).is_file() else named
-
-
-def refuse_options(args: list[str], known: Iterable[str] = ()) -> None:
-    """Refuse an argument that looks like an option and was not recognised as one.
-
-    Args:
-        args: The arguments that argparse left.
-        known: Options that may have been meant.
-
-    Raises:
-        CommandError: There is such an argument.
-    """
-    for argument in args:
-        if argument.startswith("-") and argument != "-":
-            hint = did_you_mean(argument.partition("=")[0], known) or "; see --help"
-            raise CommandError(f"unknown option {argument}{hint}")

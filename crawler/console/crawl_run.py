@@ -6,26 +6,28 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Protocol
 
 # Before all other modules of a crawl: at its import it reads the source of each caller, of them and
 # of the modules that import each other until it is reached, and looks through all loaded modules.
 import scrapy.core.downloader.contextfactory  # noqa: F401
 
-from crawler.console.command_line import INTERRUPTED, CommandError, tidy_logs
-from crawler.console.escaping import say_or_go_on
+from crawler.console.command_line import INTERRUPTED
+from crawler.console.escaping import say_or_go_on, tidy_logs
 from crawler.job_registry import prepare_job
 from crawler.options import Options
-from crawler.page_rendering import wanted_rendering
 from crawler.pages.visits import DUE, FAILED, NO
+from crawler.spiders.argument_table import option_words
+from crawler.spiders.page_rendering import wanted_rendering
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from scrapy.crawler import Crawler, CrawlerProcessBase
     from scrapy.settings import BaseSettings
 
+    from crawler.console.command_line import Host
     from crawler.job import Job
     from crawler.pages.url_history import Agenda
     from crawler.run import RunResult
@@ -38,9 +40,8 @@ _AFTER = "; when it is finished, the same command visits again (-a revisit={})"
 
 _UNITS = (("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0), ("second", 1.0))
 
-
 _LOGGERS = ("scrapy.core.engine", "scrapy.extensions", "scrapy.utils", "twisted", "asyncio")
-"""Loggers of what catches an error and goes on: of a signal's receiver, of ``start``, of a task."""
+"""Loggers that catch an error and go on: of a signal's receiver, of ``start``, of a task."""
 
 
 class _ErrorCount(logging.Handler):
@@ -55,16 +56,16 @@ class _ErrorCount(logging.Handler):
             self._result.count_error()
 
 
-class Teller(NamedTuple):
-    """Prints errors, and names the arguments of a crawl in lines.
+class Caller(Protocol):
+    """The command that runs a spider."""
 
-    Attributes:
-        complain: Prints an error.
-        words: Turns ``-a name=value`` in a line into what the program of the user takes.
-    """
+    host: Host
 
-    complain: Callable[[str], object]
-    words: Callable[[str], str] = str
+    def complain(self, message: str) -> object:
+        """Print an error."""
+
+    def words(self, line: str) -> str:
+        """Return a line with what the user's program takes in place of ``-a name=value``."""
 
 
 class SpiderRun(ABC):
@@ -73,8 +74,7 @@ class SpiderRun(ABC):
     Args:
         spidercls: The spider.
         arguments: Its arguments.
-        settings: The settings of the project and of the command line.
-        teller: Prints what the user reads.
+        caller: The command, whose host has the settings and the process of Scrapy.
 
     Raises:
         ValueError: An argument or a setting is wrong.
@@ -84,23 +84,19 @@ class SpiderRun(ABC):
         self,
         spidercls: type[PageSpider],
         arguments: dict[str, str],
-        settings: BaseSettings,
-        teller: Teller,
+        caller: Caller,
     ) -> None:
         self._spidercls = spidercls
         self._arguments = arguments
-        self._settings = settings
-        self._teller = teller
+        self._caller = caller
+        self._settings = caller.host.settings
         self._to_stderr = False
         spidercls.check_arguments(arguments)
         if "render" in spidercls.arguments:
-            wanted_rendering(settings, spidercls.render_choice(arguments))
+            wanted_rendering(self._settings, spidercls.render_choice(arguments))
 
-    def run(self, process: Callable[[], CrawlerProcessBase]) -> int:
+    def run(self) -> int:
         """Crawl and report; return the exit status.
-
-        Args:
-            process: Makes the process of Scrapy, when everything is checked.
 
         Raises:
             CommandError: What is wanted cannot be done.
@@ -115,7 +111,8 @@ class SpiderRun(ABC):
             archive = _prepared_archive(self._settings)
             if not self._begins(job, before, archive):
                 return DONE
-            crawler = crawl_to_end(process(), self._spidercls, self._arguments, job)
+            process = self._caller.host.crawler_process  # made when everything is checked
+            crawler = crawl_to_end(process, self._spidercls, self._arguments, job)
         finally:
             job.close()
             if archive is not None:
@@ -145,36 +142,36 @@ class SpiderRun(ABC):
 
     def _tell(self, line: str) -> None:
         """Print a line at once, on standard error where a feed has standard output."""
-        say_or_go_on(self._teller.words(line), to_stderr=self._to_stderr)
+        say_or_go_on(self._caller.words(line), to_stderr=self._to_stderr)
+
+    def _complain(self, line: str) -> None:
+        self._caller.complain(self._caller.words(line))
 
     def _tell_open(self, job: Job, queued: int) -> None:
         """Print why the crawl stopped, and how many requests wait."""
         if job.result.limit_reason is not None and job.result.shortage is None:
             self._tell(f"stopped: {job.result.limit_reason}")
-        if queued:
+        if queued or not job.result.has_started:
             goes_on = "" if job.result.shortage else ": the same command goes on"
             self._tell(f"not finished, {queued:,} queued{goes_on}")
 
+    def _exit_status(self, job: Job, *, is_open: bool, is_incomplete: bool = False) -> int:
+        """Print why the crawl, which has ended, is incomplete; return the exit status.
 
-def exit_status(
-    job: Job, complain: Callable[[str], object], *, is_open: bool, is_incomplete: bool = False
-) -> int:
-    """Print why a crawl that has ended is incomplete; return the exit status of its command.
-
-    Args:
-        job: The crawl.
-        complain: Prints an error.
-        is_open: Whether requests wait.
-        is_incomplete: Whether something is missing for another reason.
-    """
-    found = list(problems(job))
-    for problem in found:
-        complain(problem)
-    if found or is_incomplete:
-        return INCOMPLETE
-    # Of a fleet that one worker left, others go on.
-    is_interrupted = job.fleet is None and job.result.is_interrupted
-    return INTERRUPTED if is_open and is_interrupted else DONE
+        Args:
+            job: The job of the crawl.
+            is_open: Whether requests wait, beside those to begin with that are not queued yet.
+            is_incomplete: Whether something is missing for another reason.
+        """
+        found = list(problems(job))
+        for problem in found:
+            self._complain(problem)
+        if found or is_incomplete:
+            return INCOMPLETE
+        # Of a fleet that one worker left, others go on.
+        is_interrupted = job.fleet is None and job.result.is_interrupted
+        is_open = is_open or not job.result.has_started
+        return INTERRUPTED if is_open and is_interrupted else DONE
 
 
 def crawl_to_end(
@@ -249,12 +246,6 @@ def _plan_words(plan: str | None) -> str:
     return " ".join([*(value for _, _, value in parted[:1]), *options])
 
 
-def option_words(name: str, value: str) -> str:
-    """Return an argument as it was typed: of several lines, an option for each."""
-    option = f"--{name.replace('_', '-')}"
-    return " ".join(f"{option} {line}" for line in value.splitlines() or [value])
-
-
 def agenda_words(agenda: Agenda, now: float) -> str:
     """Return how many URLs are due, how many are not, and when the next of those is."""
     words = f"{agenda.due:,} of {many(agenda.due + agenda.later, 'URL')}"
@@ -308,14 +299,10 @@ def _prepared_archive(settings: BaseSettings) -> Archive | None:
     """Open the archive of a crawl that is about to start; None where nothing is recorded.
 
     Raises:
-        CommandError: It cannot be used.
+        ArchiveError: It cannot be used.
     """
     if not Options(settings).boolean("WARC_ENABLED"):
         return None
     from crawler.downloadermiddlewares.warc import prepare_archive  # noqa: PLC0415
-    from crawler.warc.sources import ArchiveError  # noqa: PLC0415
 
-    try:
-        return prepare_archive(settings)
-    except ArchiveError as error:
-        raise CommandError(str(error)) from None
+    return prepare_archive(settings)

@@ -10,22 +10,27 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.addon import FLEET, REPLACED
-from crawler.console.command_line import CommandError
-from crawler.console.crawl_run import SpiderRun, exit_status, standing
-from crawler.feeds.feed_targets import feeds_stdout, require_pyarrow
+from crawler.console.crawl_run import SpiderRun, standing
+from crawler.console.escaping import say_or_go_on
+from crawler.console.options import CommandError
 from crawler.fleet.membership import name_of_folder
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.options import Options, is_fleet
 from crawler.pages.export import stored_urls
-from crawler.pages.visits import DUE, FAILED, NO, YES, has_page
+from crawler.pages.page_row import has_page
+from crawler.pages.visits import DUE, FAILED, NO, YES
+from crawler.scheduling import FLEET, REPLACED
 from crawler.spiders.arguments import scope_of, seeds_of
 from crawler.storage import meta_names
-from crawler.storage.database import FILE_NAME, open_for_reading
+from crawler.storage.database import FILE_NAME, meta_of, open_for_reading
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobInUseError
+from crawler.storage.output_files import feeds_stdout, require_pyarrow
+from crawler.urls.canonical import Canonicalizer
+from crawler.urls.scope import scope_folder
+from crawler.urls.seeds import host_folder, split_seeds
 from neardup.plurals import many
 
 if TYPE_CHECKING:
@@ -33,26 +38,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings, Settings
+    from scrapy.settings import BaseSettings
 
-    from crawler.console.crawl_run import Teller
+    from crawler.console.crawl_run import Caller
     from crawler.fleet.fleet import Welcome
     from crawler.job import Job
     from crawler.spiders.page_spider import PageSpider
     from crawler.warc.archive import Archive
 
 
-_HELD = "SELECT name, value FROM meta WHERE name IN (?, ?)"
-
-
-class Place(NamedTuple):
+class CrawlFolder(NamedTuple):
     """A directory, and why it is not the one that is named like the host; empty: it is."""
 
     folder: Path
     why: str = ""
 
 
-def crawl_place(parent: Path, spidercls: type[PageSpider], arguments: Mapping[str, str]) -> Place:
+def crawl_place(
+    parent: Path, spidercls: type[PageSpider], arguments: Mapping[str, str]
+) -> CrawlFolder:
     """Return the directory of a crawl below ``CRAWL_DIRECTORY``.
 
     Raises:
@@ -60,12 +64,14 @@ def crawl_place(parent: Path, spidercls: type[PageSpider], arguments: Mapping[st
     """
     names = spidercls.folder_name(arguments), spidercls.own_folder_name(arguments)
     scope = spidercls.scope_name(arguments)
-    return chosen_place(parent, names, scope, held_scopes) if scope else Place(parent / names[0])
+    return (
+        chosen_place(parent, names, scope, scopes_in) if scope else CrawlFolder(parent / names[0])
+    )
 
 
 def chosen_place(
-    parent: Path, names: tuple[str, str], scope: str, held: Callable[[Path], list[str]]
-) -> Place:
+    parent: Path, names: tuple[str, str], scope: str, scopes_of: Callable[[Path], list[str]]
+) -> CrawlFolder:
     """Return the directory that holds a scope, or the one that it is to have.
 
     The first scope of a host has the directory of the host, each other one its own beside it, so
@@ -74,17 +80,17 @@ def chosen_place(
     Args:
         parent: The folder of all directories.
         names: The name of the host's directory, and of the scope's own.
-        scope: The scope, as ``held`` names it.
-        held: Returns the scopes that a directory holds; none where there is no crawl in it.
+        scope: The scope, as ``scopes_of`` names it.
+        scopes_of: Returns the scopes that a directory holds; none where there is no crawl in it.
     """
     of_host, own = (parent / name for name in names)
-    there = held(of_host)
+    there = scopes_of(of_host)
     why = f"{of_host} holds {', '.join(there)}"
-    if scope in held(own):
-        return Place(own, why if there else "")
+    if scope in scopes_of(own):
+        return CrawlFolder(own, why if there else "")
     if not there or scope in there:
-        return Place(of_host)
-    return Place(own, why)
+        return CrawlFolder(of_host)
+    return CrawlFolder(own, why)
 
 
 def refuse_mirror(folder: Path) -> None:
@@ -101,7 +107,7 @@ def refuse_mirror(folder: Path) -> None:
         )
 
 
-def held_scopes(folder: Path) -> list[str]:
+def scopes_in(folder: Path) -> list[str]:
     """Return the scopes that a crawl directory holds, or the plan of a crawl without a scope.
 
     A directory without a page holds none.
@@ -114,9 +120,9 @@ def held_scopes(folder: Path) -> list[str]:
     with closing(open_for_reading(folder)) as connection:
         if not has_page(connection.execute):
             return []  # of a misspelt URL there is nothing to keep apart
-        found = dict(connection.execute(_HELD, (meta_names.SCOPES, meta_names.PLAN)).fetchall())
-    scopes = json.loads(found.get(meta_names.SCOPES, "[]"))
-    return scopes or ([found[meta_names.PLAN]] if meta_names.PLAN in found else [])
+        scopes = json.loads(meta_of(connection.execute, meta_names.SCOPES) or "[]")
+        plan = meta_of(connection.execute, meta_names.PLAN)
+    return scopes or ([] if plan is None else [plan])
 
 
 def kept_outside(connection: sqlite3.Connection, arguments: Mapping[str, str]) -> int:
@@ -126,6 +132,46 @@ def kept_outside(connection: sqlite3.Connection, arguments: Mapping[str, str]) -
     """
     scope = scope_of(seeds_of(arguments), dict(arguments))
     return sum(not scope.allows(url) for url in stored_urls(connection, kept_only=True))
+
+
+def canonical_seed(urls: str) -> str:
+    return Canonicalizer()(urls.partition(",")[0].strip())
+
+
+def usual_folder(settings: BaseSettings, url: str) -> Path:
+    """Return the folder of a mirror for which none is named: of its host, or its own beside it."""
+    parent, seeds = Path(str(Options(settings).raw("MIRROR_DIRECTORY"))), split_seeds(url)
+    names = (host_folder(seeds[0]), scope_folder(seeds, "prefix"))
+    place = chosen_place(parent, names, canonical_seed(url), mirrored_urls)
+    if place.why:
+        say_or_go_on(f"mirror: a directory of its own, since {place.why}")
+    return place.folder
+
+
+def mirrored_urls(folder: Path) -> list[str]:
+    """Return the URL that a folder mirrors, in a list; empty: none."""
+    url = stored_in_mirror(folder, meta_names.MIRROR_URL)
+    return [] if url is None else [canonical_seed(url)]
+
+
+def stored_in_mirror(folder: Path, name: str) -> str | None:
+    """Return a value that a mirror stored; None where there is no mirror."""
+    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
+        return None
+    with closing(open_for_reading(folder / STATE_FOLDER)) as connection:
+        return meta_of(connection.execute, name)
+
+
+def known_url(folder: Path) -> str:
+    """Return the URL that a folder is a mirror of.
+
+    Raises:
+        CommandError: That is not known.
+    """
+    url = stored_in_mirror(folder, meta_names.MIRROR_URL)
+    if url is None:
+        raise CommandError(f"{folder}: the URL that it mirrors is not known; give it too")
+    return url
 
 
 _OF_ONE_VISIT = ("revisit", "rules", "max_pages", "max_time", "max_bytes")
@@ -146,11 +192,11 @@ class Crawling(SpiderRun):
         self,
         spidercls: type[PageSpider],
         arguments: dict[str, str],
-        settings: Settings,
-        teller: Teller,
+        caller: Caller,
     ) -> None:
-        super().__init__(spidercls, arguments, settings, teller)
-        self._to_stderr = feeds_stdout(settings)
+        super().__init__(spidercls, arguments, caller)
+        settings = self._settings
+        self._to_stderr = feeds_stdout(settings.getdict("FEEDS"))
         self._why = ""
         self._others: list[str] = []
         self._taken = 0
@@ -232,8 +278,10 @@ class Crawling(SpiderRun):
         return not self._spidercls.adds_when_finished and not self._settings.getdict("FEEDS")
 
     def _conclude(self, job: Job, crawler: Crawler) -> int:
-        from crawler.console.count_tables import for_terminal  # noqa: PLC0415
-        from crawler.console.report_text import report_lines  # noqa: PLC0415  # when it is over
+        from crawler.console.report_text import (  # noqa: PLC0415  # when it is over
+            for_terminal,
+            report_lines,
+        )
 
         folder = str(self._settings["JOBDIR"])
         assert job.folder is not None
@@ -258,7 +306,7 @@ class Crawling(SpiderRun):
             left = many(to_ask, "link")
             self._tell(f"not finished, {left} still to ask for: the same command goes on")
         self._tell(f"pages: crawl-once pages {folder} -o pages.jsonl")
-        return exit_status(job, self._teller.complain, is_open=bool(report.queued or to_ask))
+        return self._exit_status(job, is_open=bool(report.queued or to_ask))
 
 
 _ALONE = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import logging
 import os
 import re
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 _JSON = frozenset({"json", "jsonlines", "jsonl", "jl"})
 _UNSEEN_IN_JSON = re.compile(r"[^\n -~]")
+
+_URL = re.compile(r"https?://[^\s<>\"']+")
+_AFTER_URL = ".,:;)]}"
 
 _PICTURES = 0x2400
 _DELETE = "\x7f"
@@ -213,6 +217,52 @@ def plain_record(*args: Any, **kwargs: Any) -> logging.LogRecord:
     return record
 
 
+class JsonFormatter(logging.Formatter):
+    """Formats a record as an object: ``time``, ``level``, ``logger``, ``message``.
+
+    ``url`` is the first URL of the message, ``exception`` the traceback; both are there only where
+    there is one.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See the base class."""
+        exception = record.exc_text or ""
+        if not exception and record.exc_info:
+            exception = self.formatException(record.exc_info)
+        message = record.getMessage()
+        return json_line(record.created, record.levelno, record.name, message, exception)
+
+
+def json_line(at: float, level: int, logger: str, message: str, exception: str = "") -> str:
+    """Return a line of the log as JSON; its parts are those of a record."""
+    from crawler.pages.export import iso_time  # noqa: PLC0415  # slow
+
+    line = {
+        "time": iso_time(at),
+        "level": logging.getLevelName(level),
+        "logger": logger,
+        "message": message,
+    }
+    if (found := _URL.search(message)) is not None:
+        line["url"] = found[0].rstrip(_AFTER_URL)
+    if exception:
+        line["exception"] = exception
+    return plain_json(json.dumps(line, ensure_ascii=False))
+
+
+def json_logs() -> None:
+    """Let all handlers of the log write JSON from now on, also those that are made later."""
+    logging.setLogRecordFactory(_record)
+
+
+def _record(*args: Any, **kwargs: Any) -> logging.LogRecord:
+    # Scrapy makes its handler after the settings are read, and again for each crawler.
+    for handler in logging.getLogger().handlers:
+        if not isinstance(handler.formatter, JsonFormatter):
+            handler.setFormatter(JsonFormatter())
+    return plain_record(*args, **kwargs)
+
+
 def template_environment() -> Environment:
     """Return what fills templates: all values are escaped, and a missing one is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  # slow
@@ -224,3 +274,24 @@ def template_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+_STOPPING = "stopping when what is under way is through; Ctrl-C again ends at once"
+
+
+class _Echo(logging.Handler):
+    """Says in our words what Scrapy logs about Ctrl-C, at a level that is not shown by default."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not str(record.msg).startswith("Received"):
+            return
+        is_second = "twice" in str(record.msg)
+        words = "ending at once" if is_second else _STOPPING
+        say(f"\n{words}", to_stderr=True, with_lines=True)
+
+
+def tidy_logs() -> None:
+    """Say that a signal was received; call it when Scrapy has configured its logs."""
+    scrapys = logging.getLogger("scrapy.crawler")
+    if not any(isinstance(handler, _Echo) for handler in scrapys.handlers):
+        scrapys.addHandler(_Echo(logging.INFO))

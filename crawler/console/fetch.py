@@ -9,7 +9,8 @@ from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.utils.reactor import _asyncio_reactor_path
 
-from crawler.console.command_line import CommandError, tidy_logs
+from crawler.console.escaping import tidy_logs
+from crawler.console.options import CommandError
 from crawler.downloadermiddlewares.failures import explain
 from crawler.pages.reasons import Reason, codes, detail_of, in_words
 from crawler.reading.pool import Html

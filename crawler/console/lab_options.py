@@ -1,21 +1,30 @@
-"""Options of the commands of the lab: their sources, and parameters to try."""
+"""Read the sources of the commands of the lab, and the options for parameters to try."""
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from crawler.console.command_line import CommandError, crawl_folder, refuse_urls
-from crawler.suggestions import did_you_mean
+from crawler.console.command_line import USAGE_ERROR, crawl_folder, refuse_urls
+from crawler.console.escaping import say
+from crawler.console.options import CommandError, among, dashed, flag, option
 from neardup.errors import ParameterError
+from neardup.plurals import many
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import FrameType
 
     from crawler.lab.judgement import Choice
     from neardup import Features, Parameters
+
+Number = TypeVar("Number", int, float)
 
 _SOURCES = (
     "a crawl directory, also of a crawl that is running, or what crawl-once replay takes: a .jsonl "
@@ -49,26 +58,84 @@ def paths_of(args: Sequence[str]) -> list[Path]:
     return paths
 
 
-def add_parameter_options(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Add options that change the parameters of a crawl for a trial."""
-    for name in names:
-        if name in _PARAMETERS:
-            metavar, meaning = _PARAMETERS[name]
-            parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
-        else:
-            parser.add_argument(f"--no-{name}", action="store_true", help=_SWITCHED_OFF[name])
+_REPLAY_SETTINGS = ("FEEDS={}", "WARC_ENABLED=False", "METRICS_PORT=", "FLEET_ENABLED=False")
+"""Settings of a temporary crawl, whatever a configuration gives each crawl."""
 
 
-def add_method_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says how pairs are found."""
-    from crawler.lab.judgement import METHODS, SIMHASH
+@contextmanager
+def crawls_of(paths: Sequence[Path]) -> Iterator[Mapping[Path, Path]]:
+    """Make a crawl of each path that is no crawl directory; it exists while the block lasts.
 
-    parser.add_argument(
-        "--method",
-        metavar="M",
-        default=SIMHASH,
-        help=f"how pairs are found: {', '.join(METHODS)} (default {SIMHASH})",
-    )
+    Yields:
+        The crawl directories of these paths.
+
+    Raises:
+        CommandError: There are no pages in one of them that could be read.
+    """
+    from crawler.lab.crawl_source import directory_of
+
+    with ExitStack() as stack:
+        made = {}
+        for path in paths:
+            if directory_of(path) is None:
+                place = stack.enter_context(TemporaryDirectory(prefix="crawl-once-"))
+                for number in (signal.SIGTERM, signal.SIGHUP):
+                    if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one
+                        signal.signal(number, _leave)  # so that the directory goes
+                made[path] = _replayed(path, Path(place) / "crawl")
+        yield made
+
+
+def _leave(number: int, _: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+def _replayed(path: Path, folder: Path) -> Path:
+    from crawler.spiders.file_pages import page_files
+    from crawler.storage.database import FILE_NAME
+    from neardup.installing import start_python
+
+    try:
+        is_of_lines = bool(page_files(str(path))) and path.is_file()
+    except ValueError as error:
+        raise CommandError(f"{str(error).removeprefix('-a warc: ')}; no crawl either") from None
+    say(f"{path}: no crawl directory, so that a temporary crawl is made of it", to_stderr=True)
+    settings = (*_REPLAY_SETTINGS, f"PROGRESS_ENABLED={sys.stderr.isatty()}")
+    options = [word for setting in settings for word in ("-s", setting)]
+    with start_python(
+        ["-m", "crawler.api.crawl_child", "replay", str(path), str(folder), *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C reaches it by this process alone
+    ) as process:
+        try:
+            status = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+    # Of a damaged archive the rest is of use, a file of lines is to be mended.
+    if status == USAGE_ERROR or (status and is_of_lines) or not (folder / FILE_NAME).exists():
+        raise CommandError(f"{path}: no crawl could be made of it, see above")
+    _tell_texts(path, folder)
+    return folder
+
+
+def _tell_texts(path: Path, folder: Path) -> None:
+    """Say how many pages of a temporary crawl have a text, and what the others are."""
+    from crawler.maintenance.tally import make_tally
+    from crawler.pages.verdicts import OF_TEXTS
+    from crawler.storage.database import open_for_reading
+
+    with closing(open_for_reading(folder)) as connection:
+        verdicts = make_tally(connection, visit=1).verdicts
+    left_out = [
+        f"{count:,} {verdict}"
+        for verdict, count in verdicts.items()
+        if count and verdict not in OF_TEXTS
+    ]
+    without = f", left out: {', '.join(left_out)}" if left_out else ""
+    count = sum(verdicts[verdict] for verdict in OF_TEXTS)
+    say(f"{path}: {many(count, 'page')} with a text{without}", to_stderr=True)
 
 
 _PARAMETERS = {
@@ -76,47 +143,85 @@ _PARAMETERS = {
         "F",
         "what fingerprints are made of, such as word-3-set, word-1-log_count, character-4-count",
     ),
-    "max-distance": ("BITS", "largest distance of fingerprints that match, 0 to 8 bits"),
-    "min-similarity": ("S", "least Jaccard similarity that confirms, 0 to 1"),
-    "min-words": ("N", "texts of fewer words are duplicates only where they are equal"),
+    "max_distance": ("BITS", "largest distance of fingerprints that match, 0 to 8 bits"),
+    "min_similarity": ("S", "least Jaccard similarity that confirms, 0 to 1"),
+    "min_words": ("N", "texts of fewer words are duplicates only where they are equal"),
 }
 _SWITCHED_OFF = {
-    "compare-names": "ignore names: near texts are duplicates though title, heading or identifiers "
+    "compare_names": "ignore names: near texts are duplicates though title, heading or identifiers "
     "differ",
-    "ignore-boilerplate": "let boilerplate count: compare what a site repeats with the rest of a "
+    "ignore_boilerplate": "let boilerplate count: compare what a site repeats with the rest of a "
     "text",
 }
-_KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "max_distance": (int, "a whole number"),
-    "min_words": (int, "a whole number"),
-    "min_similarity": (float, "a number"),
+
+
+def parameter(name: str) -> Any:
+    """Declare the option that changes a parameter of a crawl for a trial."""
+    return option(*_PARAMETERS[name])
+
+
+def switched_off(name: str) -> Any:
+    """Declare the option that switches a parameter of a crawl off for a trial."""
+    return flag(_SWITCHED_OFF[name])
+
+
+def method_option() -> Any:
+    """Declare the option that says how pairs are found."""
+    usual, other = _METHODS
+    meaning = f"how pairs are found: {usual}, {other} (default {usual})"
+    return option("M", meaning, usual, read=among(lambda: _METHODS, "method"))
+
+
+_METHODS = "simhash", "exact"
+"""Those of ``crawler.lab.judgement``, which takes a while to import."""
+
+_NUMBERS: dict[str, type[int | float]] = {
+    "max_distance": int,
+    "min_words": int,
+    "min_similarity": float,
 }
+_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def tried_parameters(opts: argparse.Namespace, running: Parameters) -> Parameters:
+def parameter_value(name: str, written: str) -> float | bool:
+    """Return the value of a parameter: a number, or True or False.
+
+    Raises:
+        ParameterError: It is neither, or not what the parameter takes.
+    """
+    read = _NUMBERS.get(name)
+    if read is None:
+        if written.lower() not in _WORDS:
+            raise ParameterError(f"{name} must be True or False, got {written!r}")
+        return _WORDS[written.lower()]
+    try:
+        return read(written)
+    except ValueError:
+        kind = "a whole number" if read is int else "a number"
+        raise ParameterError(f"{name} must be {kind}, got {written!r}") from None
+
+
+def tried_parameters(opts: object, running: Parameters) -> Parameters:
     """Return the parameters of a crawl, changed by options.
 
     Raises:
         CommandError: A value is out of range, or no number.
     """
+    given = {name: getattr(opts, name, None) for name in _NUMBERS}
     changes: dict[str, Any] = {}
-    for name, (read, kind) in _KINDS.items():
-        written = getattr(opts, name, None)
-        if written is not None:
-            try:
-                changes[name] = read(written)
-            except ValueError:
-                raise CommandError(f"--{_dashed(name)} takes {kind}, got {written!r}") from None
-    for name in (option.replace("-", "_") for option in _SWITCHED_OFF):
+    for name in _SWITCHED_OFF:
         if getattr(opts, f"no_{name}", False):
             changes[name] = False
     try:
-        if getattr(opts, "features", None) is not None:
-            changes["features"] = _features(opts.features)
+        for name, written in given.items():
+            if written is not None:
+                changes[name] = parameter_value(name, written)
+        if (features := getattr(opts, "features", None)) is not None:
+            changes["features"] = _features(features)
         return replace(running, **changes)
     except ParameterError as error:
         name, _, rest = str(error).partition(" ")
-        raise CommandError(f"--{_dashed(name)} {rest}") from None
+        raise CommandError(f"{dashed(name)} {rest}") from None
 
 
 def _features(written: str) -> Features:
@@ -128,19 +233,15 @@ def _features(written: str) -> Features:
         raise CommandError(f"--features {str(error).removeprefix('features ')}") from None
 
 
-def tried_choice(opts: argparse.Namespace, running: Parameters) -> Choice:
+def tried_choice(opts: object, running: Parameters) -> Choice:
     """Return the parameters and the method that options choose.
 
     Raises:
-        CommandError: See ``tried_parameters``; there is no such method.
+        CommandError: See ``tried_parameters``.
     """
-    from crawler.lab.judgement import METHODS, SIMHASH, Choice
+    from crawler.lab.judgement import Choice
 
-    method = getattr(opts, "method", SIMHASH)
-    if method not in METHODS:
-        hint = did_you_mean(method, METHODS) or f"; there are {', '.join(METHODS)}"
-        raise CommandError(f"--method {method}: no such method{hint}")
-    return Choice(tried_parameters(opts, running), method)
+    return Choice(tried_parameters(opts, running), getattr(opts, "method", _METHODS[0]))
 
 
 def distances_of(written: str, option: str) -> list[int]:
@@ -149,18 +250,11 @@ def distances_of(written: str, option: str) -> list[int]:
     Raises:
         CommandError: The text has another form, or a distance is not from 0 to 8.
     """
-    found: set[int] = set()
-    for part in written.split(","):
-        low, dots, high = part.strip().partition("..")
-        ends = (low, high) if dots else (low, low)
-        if not all(end.isascii() and end.isdigit() and len(end) == 1 for end in ends):
-            raise _no_distances(written, option)
-        if int(ends[0]) > int(ends[1]):
-            raise _wrong_order(low, high, option)
-        found.update(range(int(ends[0]), int(ends[1]) + 1))
-    if not found or max(found) > _FARTHEST:
-        raise _no_distances(written, option)
-    return sorted(found)
+    taken = f"{option} takes bits from 0 to {_FARTHEST}, like 3, 0..8 or 3,5, got {written!r}"
+    bounds = [_bounds(part, int, option, taken) for part in written.split(",")]
+    if any(last > _FARTHEST for _, last in bounds):
+        raise CommandError(taken)
+    return sorted({bits for first, last in bounds for bits in range(first, last + 1)})
 
 
 def similarities_of(written: str, option: str) -> list[float]:
@@ -171,62 +265,29 @@ def similarities_of(written: str, option: str) -> list[float]:
     Raises:
         CommandError: The text has another form, or a similarity is not from 0 to 1.
     """
+    taken = f"{option} takes similarities from 0 to 1, like 0.8, 0.5..1 or 0.7,0.8, got {written!r}"
     found: set[float] = set()
     for part in written.split(","):
-        low, dots, high = part.partition("..")
-        try:
-            first, last = float(low), float(high if dots else low)
-        except ValueError:
-            raise _no_similarities(written, option) from None
-        if first > last:
-            raise _wrong_order(low, high, option)
-        if not 0 <= first <= last <= 1:
-            raise _no_similarities(written, option)
+        first, last = _bounds(part, float, option, taken)
+        if not last <= 1:  # nor nan
+            raise CommandError(taken)
         steps = int((last - first) * _STEPS + _ROUNDING)
         found.update(round(first + step / _STEPS, 6) for step in range(steps + 1))
     return sorted(found)
 
 
-def whole(written: str, option: str, least: int) -> int:
-    """Return a whole number that is at least ``least``.
-
-    Raises:
-        CommandError: It is none.
-    """
-    if written.isascii() and written.isdigit() and len(written) < 10 and int(written) >= least:
-        return int(written)
-    raise CommandError(f"{option} takes a whole number of at least {least}, got {written!r}")
-
-
-def one_of(opts: argparse.Namespace, names: Iterable[str]) -> str | None:
-    """Return the given one of several options that exclude each other, or None.
-
-    Raises:
-        CommandError: More than one is given.
-    """
-    given = [name for name in names if getattr(opts, name) not in (None, False)]
-    if len(given) > 1:
-        raise CommandError(
-            f"{' and '.join(f'--{_dashed(name)}' for name in given)} cannot be combined; "
-            "give one of them"
-        )
-    return given[0] if given else None
-
-
-def _wrong_order(low: str, high: str, option: str) -> CommandError:
-    low, high = low.strip(), high.strip()
-    return CommandError(f"{option} {low}..{high}: the smaller one comes first: {high}..{low}")
-
-
-def _no_distances(written: str, option: str) -> CommandError:
-    return CommandError(f"{option} takes bits from 0 to 8, like 3, 0..8 or 3,5, got {written!r}")
-
-
-def _no_similarities(written: str, option: str) -> CommandError:
-    return CommandError(
-        f"{option} takes similarities from 0 to 1, like 0.8, 0.5..1 or 0.7,0.8, got {written!r}"
-    )
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
+def _bounds(
+    part: str, read: Callable[[str], Number], option: str, taken: str
+) -> tuple[Number, Number]:
+    """Return the two ends of a range like ``3..5``, which are the same of a single number."""
+    low, dots, high = part.partition("..")
+    try:
+        first, last = read(low), read(high if dots else low)
+    except ValueError:
+        raise CommandError(taken) from None
+    if first > last:
+        low, high = low.strip(), high.strip()
+        raise CommandError(f"{option} {low}..{high}: the smaller one comes first: {high}..{low}")
+    if not first >= 0:
+        raise CommandError(taken)
+    return first, last

@@ -10,13 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
+from crawler.console.options import CommandError
 from crawler.downloading.cookies import netscape_cookie, write_cookies
-from crawler.page_rendering import render_options
 from crawler.rendering.browser import browser_path
 from crawler.rendering.login import has_display, log_in
-from crawler.rendering.rendered_pages import NoBrowserError
+from crawler.spiders.page_rendering import render_options
 from crawler.urls.seeds import host_folder
 from neardup.plurals import many
 
@@ -39,21 +38,19 @@ def login_cookies(url: str, settings: BaseSettings) -> Iterator[str]:
     It is removed after the block; the profile of the browser stays, one for each host.
 
     Raises:
-        CommandError: There is no display, no browser, or no cookie.
+        CommandError: There is no display, or no cookie.
+        NoBrowserError: There is no browser.
     """
     if not has_display():
         raise CommandError(_NO_DISPLAY)
     profile = _profiles() / host_folder(url)
     with TemporaryDirectory(prefix="crawl-once-") as place:
-        try:
-            path = browser_path(render_options(settings), with_windows=True)
-            say(
-                f"log in, in the window that opens at {url}; then close it, or press Enter here",
-                flush=True,
-            )
-            cookies = _run(_logged_in(url, profile, path))
-        except NoBrowserError as error:
-            raise CommandError(str(error)) from None
+        path = browser_path(render_options(settings), with_windows=True)
+        say(
+            f"log in, in the window that opens at {url}; then close it, or press Enter here",
+            flush=True,
+        )
+        cookies = _run(_logged_in(url, profile, path))
         file = Path(place) / "cookies.txt"
         count = write_cookies(file, given_cookies(cookies))
         if not count:

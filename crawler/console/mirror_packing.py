@@ -9,25 +9,25 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import struct
 import sys
 import time
 import zipfile
-import zlib
 from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.filesize import decimal
 
-from crawler.console.command_line import CommandError
 from crawler.console.escaping import say_or_go_on
-from crawler.console.progress_line import ProgressLine
+from crawler.console.options import CommandError
 from crawler.mirror.endings import is_text_name
 from crawler.mirror.errors import MirrorError, MirrorStorageError
+from crawler.mirror.file_table import FileTable
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, STATE_FOLDER, VERSIONS
 from crawler.mirror.reports import index_without
+from crawler.pages.export import choices_met
 from crawler.storage import meta_names
 from crawler.storage.database import meta_of, open_for_reading
 from crawler.storage.directory import lock_held
@@ -39,18 +39,9 @@ from neardup.plurals import many
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
     from typing import BinaryIO
 
-_FILES = """
-SELECT files.path, files.content_type, files.is_page, pages.title, hex(files.digest), files.size
-FROM files LEFT JOIN pages ON pages.key = files.key AND pages.latest = 1
-WHERE files.state = 'own' ORDER BY files.path
-"""
-_LANGUAGE = """
-SELECT language FROM pages WHERE latest = 1 AND language IS NOT NULL
-GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1
-"""
+    from crawler.console.progress import ProgressLine
 
 _COMPRESSED = ("image/", "video/", "audio/", "font/", "application/zip", "application/gzip")
 _NOT_COMPRESSED = ("image/svg", "image/bmp", "font/ttf", "font/otf")
@@ -61,8 +52,8 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o100644
 _PIECE_BYTES = 2**20
 _LARGE_BYTES = 2**31 - 1
+_ICON = Path(__file__).with_name("templates") / "icon.png"
 _ICON_PIXELS = 48
-_ICON_COLOUR = bytes((38, 92, 148))
 
 
 class PackedFile(NamedTuple):
@@ -97,24 +88,25 @@ class Packer:
     Args:
         folder: Folder of the mirror.
         connection: Its database.
-        watch: Callback for progress: packed files, and their total.
+        watch: Called with the share that is done, 0 to 1, and words for what is being done.
     """
 
     def __init__(
         self,
         folder: MirrorFolder,
         connection: sqlite3.Connection,
-        watch: Callable[[int, int], None],
+        watch: Callable[[float, str], None],
     ) -> None:
         self._folder = folder
         self._connection = connection
         self._watch = watch
-        self._total = int(connection.execute("SELECT count(*) FROM files").fetchone()[0])
+        self._table = FileTable(connection.execute)
+        self._total = self._table.count()
 
     def write_zip(self, target: Path) -> int:
         """Write a zip file whose bytes are the same for the same files; return their number.
 
-        Complexity: O(bytes), of which a megabyte is in memory.
+        Complexity: O(bytes); a megabyte is in memory.
 
         Raises:
             MirrorError: A file is missing, or the target cannot be written.
@@ -170,12 +162,11 @@ class Packer:
                     count += 1
                 for name, value in _metadata(url, language):
                     to.add_metadata(name, value)
-                to.add_illustration(_ICON_PIXELS, _icon())
+                to.add_illustration(_ICON_PIXELS, _ICON.read_bytes())
         return count
 
     def _files(self) -> Iterator[PackedFile]:
-        for number, path in enumerate(sorted(OUR_FILES - {VERSIONS})):  # those are not packed
-            self._watch(number, self._total)
+        for path in sorted(OUR_FILES - {VERSIONS}):  # those are not packed
             if self._folder.exists(path):
                 kind = _OUR_TYPES[path.rpartition(".")[2]]
                 body = None
@@ -184,12 +175,11 @@ class Packer:
                 yield PackedFile(path, kind, body=body)
         for path in self._folder.paths(SEARCH_FOLDER):
             yield PackedFile(path, "text/javascript")
-        for number, row in enumerate(self._connection.execute(_FILES), 1):
-            path, content_type, is_page, title, digest, size = row
-            kind = _type_of(content_type, path, is_page=bool(is_page))
-            content = f"{digest} {size} {kind}"
-            yield PackedFile(path, kind, bool(is_page), title or "", content)
-            self._watch(number, self._total)
+        for number, file in enumerate(self._table.pages(), 1):
+            kind = _type_of(file.content_type, file.path, is_page=bool(file.is_page))
+            content = f"{file.digest.hex()} {file.size} {kind}"
+            yield PackedFile(file.path, kind, bool(file.is_page), file.title or "", content)
+            self._watch(number / self._total, "packing")
 
     def _opened(self, file: PackedFile) -> BinaryIO:
         return self._folder.open(file.path) if file.body is None else io.BytesIO(file.body)
@@ -198,8 +188,8 @@ class Packer:
         """Return the language of most pages in three letters, as ZIM has it; else ``eng``."""
         from babel.core import get_global  # noqa: PLC0415  # its data take a while to load
 
-        row = self._connection.execute(_LANGUAGE).fetchone()
-        tag = "en" if row is None else str(row[0]).replace("_", "-").partition("-")[0].lower()
+        declared = next(filter(None, choices_met(self._connection, "language")), "en")
+        tag = declared.replace("_", "-").partition("-")[0].lower()
         if len(tag) == 3:
             return tag
         codes = get_global("language_aliases").items()
@@ -253,18 +243,6 @@ def _item(place: Path, file: PackedFile) -> object:
     return FileItem()
 
 
-def _icon() -> bytes:
-    """Return a square of one colour as PNG, which a ZIM file must have."""
-    line = b"\0" + _ICON_COLOUR * _ICON_PIXELS
-    head = struct.pack(">IIBBBBB", _ICON_PIXELS, _ICON_PIXELS, 8, 2, 0, 0, 0)
-    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(line * _ICON_PIXELS)), (b"IEND", b""))
-    chunks = (
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in parts
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
-
-
 @contextmanager
 def _silenced() -> Iterator[None]:
     """Keep from standard output what libzim says there of its steps."""
@@ -315,8 +293,8 @@ def _partial(target: Path) -> Path:
 ZIP, ZIM, WACZ = "zip", "zim", "wacz"
 
 
-def formats_of(written: str, known: Sequence[str], option: str) -> list[str]:
-    """Return the formats that an option names, separated by commas.
+def formats_of(written: str, known: Sequence[str]) -> list[str]:
+    """Return the formats that ``--format`` names, separated by commas.
 
     Raises:
         CommandError: One is unknown, or what it needs is not installed.
@@ -326,9 +304,9 @@ def formats_of(written: str, known: Sequence[str], option: str) -> list[str]:
         if name not in known:
             hint = did_you_mean(name, known)
             among = f"{', '.join(known[:-1])} or {known[-1]}"
-            raise CommandError(f"{option} must be {among}, got {name!r}{hint}")
+            raise CommandError(f"--format must be {among}, got {name!r}{hint}")
     if ZIM in names and find_spec("libzim") is None:
-        raise CommandError(f"{option} zim needs libzim: {install_command('zim')}")
+        raise CommandError(f"--format zim needs libzim: {install_command('zim')}")
     return names
 
 
@@ -346,19 +324,20 @@ def packed_name(folder: Path, name: str) -> Path:
 
 
 def tell_outdated(folder: Path, formats: Sequence[str]) -> None:
-    """Name the packed files beside a mirror that was updated, but for those made anew."""
+    """Name the packed files that are older than the mirror beside them."""
     for name in (ZIP, ZIM):
         target = packed_name(folder.resolve(), name)
         if name not in formats and target.exists():
-            say_or_go_on(f"{target} is older than the mirror; --format {name} makes it anew")
+            say_or_go_on(f"{target} is older than the mirror; --format {name} makes it again")
 
 
-def pack(folder: Path, formats: Sequence[str]) -> None:
+def pack(folder: Path, formats: Sequence[str], progress: ProgressLine) -> None:
     """Write a mirror to a file of each format, beside its folder.
 
     Args:
         folder: Folder of the mirror.
         formats: ``zip`` and ``zim``.
+        progress: Shows how far it is.
 
     Raises:
         MirrorError: A file of the mirror is missing, or the packed file cannot be written.
@@ -371,14 +350,14 @@ def pack(folder: Path, formats: Sequence[str]) -> None:
         MirrorFolder(folder, read_only=True) as files,
     ):
         clear_unfinished(folder)
+        packer = Packer(files, connection, progress)
         for name in formats:
             target = packed_name(folder, name)
-            with ProgressLine(f"packing {target.name}") as steps:
-                packer = Packer(files, connection, steps.show)
-                if name == ZIP:
-                    count = packer.write_zip(target)
-                else:
-                    url = meta_of(connection.execute, meta_names.MIRROR_URL)
-                    count = packer.write_zim(target, url or folder.name)
+            if name == ZIP:
+                count = packer.write_zip(target)
+            else:
+                url = meta_of(connection.execute, meta_names.MIRROR_URL)
+                count = packer.write_zim(target, url or folder.name)
+            progress.end()
             size = decimal(target.stat().st_size)
             say_or_go_on(f"packed: {target}, {many(count, 'file')}, {size}")

@@ -1,78 +1,77 @@
-"""Run a mirror from the command line: crawl, finish and describe it; or check one."""
+"""Run a mirror from the command line: crawl, finish, describe it, keep its earlier versions."""
 
 from __future__ import annotations
 
 import json
 import shlex
 from contextlib import closing
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.filesize import decimal
 
-from crawler.console.command_line import INTERRUPTED, CommandError
-from crawler.console.count_tables import example_lines
+from crawler.console.command_line import INTERRUPTED
 from crawler.console.crawl_run import (
-    DONE,
     INCOMPLETE,
     SpiderRun,
-    Teller,
-    exit_status,
-    option_words,
     standing,
 )
-from crawler.console.crawling import chosen_place
-from crawler.console.escaping import say, say_or_go_on
-from crawler.console.mirror_history import begin_version, end_version
+from crawler.console.crawling import canonical_seed, stored_in_mirror
+from crawler.console.escaping import template_environment
 from crawler.console.mirror_packing import clear_unfinished
-from crawler.console.progress_line import ProgressLine
-from crawler.console.report_text import change_lines, refused_lines
+from crawler.console.options import CommandError
+from crawler.console.report_text import change_lines, example_lines, refused_lines
 from crawler.job_registry import prepare_job
 from crawler.maintenance.crawl_report import make_report
 from crawler.maintenance.tally import count_queued
-from crawler.mirror.checking import Checker
 from crawler.mirror.errors import MirrorError
+from crawler.mirror.file_table import FileTable
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import finish
-from crawler.mirror.mirror_files import FileTable
 from crawler.mirror.paths import ARCHIVE, CHANGES, DUPLICATES, SEARCH, STATE_FOLDER
-from crawler.mirror.reports import missing_files
+from crawler.mirror.reports import (
+    drop_if_same,
+    keep_version,
+    version_names,
+    versions_folder,
+    write_versions,
+)
 from crawler.options import Options, is_fleet
 from crawler.pages.verdicts import FAILED
 from crawler.pages.visits import YES
+from crawler.reading.decoding import decode
+from crawler.reading.flat_page import flatten
+from crawler.reading.html_parsing import parse
+from crawler.reading.text import tidy
+from crawler.reading.visible_text import read_visible
+from crawler.spiders.argument_table import option_words
 from crawler.spiders.mirror import MirrorSpider
 from crawler.storage import meta_names
-from crawler.storage.database import FILE_NAME, meta_of, open_for_reading
+from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.storage.directory import lock_held
 from crawler.storage.errors import JobError
-from crawler.urls.canonical import Canonicalizer
-from crawler.urls.scope import scope_folder
-from crawler.urls.seeds import host_folder, split_seeds
+from crawler.urls.seeds import split_seeds
+from neardup.files.durable import replacing
 from neardup.plurals import many, noun
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
+    from crawler.console.command_line import Command
     from crawler.job import Job
     from crawler.maintenance.crawl_report import Report
-    from crawler.mirror.checking import Check
     from crawler.mirror.file_store import ReadDocuments
+    from crawler.mirror.file_table import Gone
     from crawler.mirror.link_rewriting import FinishedMirror
-    from crawler.mirror.mirror_files import Gone
     from crawler.mirror.offline_search import OfflineSearch
     from crawler.warc.archive import Archive
+    from crawler.watch.differences import TextDifference
+
 
 SHOWN = 5
-
-_COUNTS = """
-SELECT coalesce(sum(state = 'own' AND is_page), 0), coalesce(sum(state = 'own' AND NOT is_page), 0),
-       coalesce(sum(state <> 'own' AND stand_in IS NOT NULL), 0)
-FROM files
-"""
 
 _KEPT_ARGUMENTS = (
     *(name for name in MirrorSpider.planned if name != "url"),
@@ -86,16 +85,13 @@ _KEPT_ARGUMENTS = (
 )
 
 
-MIRROR_TELLER = Teller(lambda line: say_or_go_on(f"mirror: {line}", to_stderr=True))
-
-
 class Mirroring(SpiderRun):
     """One run of ``crawl-once mirror``.
 
     Args:
         folder: The folder of the mirror.
         arguments: The arguments of the spider.
-        settings: The project's settings.
+        caller: The command.
         packs: Whether the archive is packed as WACZ.
 
     Raises:
@@ -107,30 +103,27 @@ class Mirroring(SpiderRun):
         self,
         folder: Path,
         arguments: dict[str, str],
-        settings: BaseSettings,
+        caller: Command,
         *,
         packs: bool = False,
     ) -> None:
         _check_folder(folder)
+        self._progress = caller.progress
         self._folder = folder
         self._packs = packs
         remembered = _remembered(folder, arguments)
         self._as_before = [option_words(name, value) for name, value in remembered.items()]
-        super().__init__(MirrorSpider, arguments | remembered, settings, MIRROR_TELLER)
-        settings.set("JOBDIR", str(folder / STATE_FOLDER), priority="cmdline")
+        super().__init__(MirrorSpider, arguments | remembered, caller)
+        self._settings.set("JOBDIR", str(folder / STATE_FOLDER), priority="cmdline")
 
     def _prepared(self) -> Job:
         if is_fleet(self._settings):
             raise MirrorError("a mirror is made by one crawl alone; leave FLEET_ENABLED out")
         if self._arguments.get("text") == "no":  # rules are learned from texts
             if self._arguments.get("search") == "yes":
-                raise CommandError(
-                    "--search needs the text of pages; give --text yes or --search no"
-                )
+                raise CommandError("--search needs the text of pages; give --text or --no-search")
             if self._arguments.get("rules"):
-                raise CommandError(
-                    "--rules needs the text of pages; leave it out or give --text yes"
-                )
+                raise CommandError("--rules needs the text of pages; leave it out or give --text")
             self._settings.set("CRAWL_LEARN_URL_RULES", False, priority="cmdline")
         return prepare_job(self._settings)
 
@@ -157,7 +150,7 @@ class Mirroring(SpiderRun):
         url = self._arguments["url"]
         is_other = found_url is not None and canonical_seed(found_url) != canonical_seed(url)
         # A misspelt URL leaves no files.
-        if is_other and database.read("SELECT 1 FROM files LIMIT 1").fetchone() is not None:
+        if is_other and FileTable(database.read).count():
             raise JobError(f"{self._folder}: is a mirror of {found_url}; give another directory")
         database.set_meta(meta_names.MIRROR_URL, url)
         kept = {name: self._arguments[name] for name in _KEPT_ARGUMENTS if name in self._arguments}
@@ -166,44 +159,41 @@ class Mirroring(SpiderRun):
 
     def _conclude(self, job: Job, crawler: Crawler) -> int:
         if job.database.failure is not None and job.result.stop_reason is None:
-            self._teller.complain(f"stopped: {job.failure}")
+            self._complain(f"stopped: {job.failure}")
             return INCOMPLETE
         spider = crawler.spider
         read = spider.mirror.documents if isinstance(spider, MirrorSpider) else None
         try:
             finished = self._finish(read)
         except KeyboardInterrupt:
-            self._teller.complain("links are not rewritten yet; the same command goes on")
+            self._complain("links are not rewritten yet; the same command goes on")
             return INTERRUPTED
         queued, is_blank = self._say(job, finished)
         is_damaged = Options(self._settings).boolean("WARC_ENABLED") and self._finish_archive()
         is_incomplete = bool(finished.parts) or is_blank or is_damaged
-        complain = self._teller.complain
-        return exit_status(job, complain, is_open=bool(queued), is_incomplete=is_incomplete)
+        return self._exit_status(job, is_open=bool(queued), is_incomplete=is_incomplete)
 
     def _finish_archive(self) -> bool:
         """Index the archive, and pack it if wanted; return whether something in it is damaged."""
         from crawler.warc.index_and_pack import finish as finish_archive  # noqa: PLC0415
-        from crawler.warc.sources import ArchiveError  # noqa: PLC0415  # warcio, where it is used
 
-        try:
-            done = finish_archive(
-                self._folder / ARCHIVE,
-                self._packs,
-                title=self._arguments["url"],
-                crawl=self._folder / STATE_FOLDER,
-            )
-        except ArchiveError as error:
-            raise CommandError(str(error)) from None
+        done = finish_archive(
+            self._folder / ARCHIVE,
+            self._packs,
+            title=self._arguments["url"],
+            crawl=self._folder / STATE_FOLDER,
+        )
         self._tell(f"archive: {done.wacz or done.cdxj.parent}, {done.captures:,} captures")
         return done.damaged > 0
 
     def _finish(self, read: ReadDocuments | None) -> FinishedMirror:
-        with lock_held(self._folder / STATE_FOLDER), ProgressLine("rewriting links") as steps:
+        with lock_held(self._folder / STATE_FOLDER), self._progress:
             clear_unfinished(self._folder)
             start = split_seeds(self._arguments["url"])[0]
             removes_gone = self._arguments.get("gone") == "remove"
-            finished = finish(self._folder, start, steps.show, removes_gone=removes_gone, read=read)
+            finished = finish(
+                self._folder, start, self._progress, removes_gone=removes_gone, read=read
+            )
             end_version(self._folder, self._arguments)
             return finished
 
@@ -224,90 +214,19 @@ class Mirroring(SpiderRun):
             self._tell(_search_line(finished.search, self._folder))
         place = shlex.quote(str(self._folder))
         if finished.needs_server:
-            self._tell(f"with the scripts that need a server: crawl-once mirror --serve {place}")
-        self._tell(f"to check it: crawl-once mirror --check {place}")
+            self._tell(f"with the scripts that need a server: crawl-once mirror serve {place}")
+        self._tell(f"to check it: crawl-once mirror check {place}")
         return report.queued, bool(report.app_shells)
 
 
 def _remembered(folder: Path, arguments: Mapping[str, str]) -> dict[str, str]:
     """Return the options of the last run that are not given now."""
-    stored = json.loads(_stored(folder, meta_names.MIRROR_OPTIONS) or "{}")
+    stored = json.loads(stored_in_mirror(folder, meta_names.MIRROR_OPTIONS) or "{}")
     return {
         name: value
         for name, value in stored.items()
         if value and name in _KEPT_ARGUMENTS and name not in arguments
     }
-
-
-def canonical_seed(urls: str) -> str:
-    return Canonicalizer()(urls.partition(",")[0].strip())
-
-
-def usual_folder(settings: BaseSettings, url: str) -> Path:
-    """Return the folder of a mirror for which none is named: of its host, or its own beside it."""
-    parent, seeds = Path(str(Options(settings).raw("MIRROR_DIRECTORY"))), split_seeds(url)
-    names = (host_folder(seeds[0]), scope_folder(seeds, "prefix"))
-    place = chosen_place(parent, names, canonical_seed(url), mirrored_urls)
-    if place.why:
-        say_or_go_on(f"mirror: a directory of its own, since {place.why}")
-    return place.folder
-
-
-def mirrored_urls(folder: Path) -> list[str]:
-    """Return the URL that a folder mirrors, in a list; empty: none."""
-    url = _stored(folder, meta_names.MIRROR_URL)
-    return [] if url is None else [canonical_seed(url)]
-
-
-def check(folder: Path, *, deep: bool = False) -> int:
-    """Prove a mirror; print what is wrong, return the exit status.
-
-    Args:
-        folder: The mirror.
-        deep: Whether its WARC files are read through, too.
-
-    Raises:
-        CommandError: There is no mirror.
-        JobError: Its database cannot be read, or it is being written.
-    """
-    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
-        raise CommandError(f"{folder}: no mirror in it (no {STATE_FOLDER}/{FILE_NAME})")
-    with (
-        lock_held(folder / STATE_FOLDER),
-        closing(open_for_reading(folder / STATE_FOLDER)) as connection,
-        MirrorFolder(folder, read_only=True) as files,
-        ProgressLine("checking") as steps,
-    ):
-        found = Checker(FileTable(connection.execute), files, steps.show).check()
-        if (folder / ARCHIVE).is_dir():
-            from crawler.warc.index_and_pack import losses  # noqa: PLC0415  # warcio can wait
-
-            for lost in losses(folder / ARCHIVE, deep=deep):
-                found.add("lost of the WARC files", lost)
-        queued = count_queued(connection)
-    for line in _check_lines(found, folder, queued):
-        say(line)
-    return DONE if found.files and not found.problems else INCOMPLETE
-
-
-def _stored(folder: Path, name: str) -> str | None:
-    """Return a value that a mirror stored; None where there is no mirror."""
-    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
-        return None
-    with closing(open_for_reading(folder / STATE_FOLDER)) as connection:
-        return meta_of(connection.execute, name)
-
-
-def known_url(folder: Path) -> str:
-    """Return the URL that a folder is a mirror of.
-
-    Raises:
-        CommandError: That is not known.
-    """
-    url = _stored(folder, meta_names.MIRROR_URL)
-    if url is None:
-        raise CommandError(f"{folder}: the URL that it mirrors is not known; give it too")
-    return url
 
 
 def _check_folder(folder: Path) -> None:
@@ -326,7 +245,9 @@ def _check_folder(folder: Path) -> None:
 def _mirror_lines(
     connection: sqlite3.Connection, report: Report, finished: FinishedMirror, folder: Path
 ) -> Iterator[str]:
-    pages, others, without = connection.execute(_COUNTS).fetchone()
+    table = FileTable(connection.execute)
+    pages, others = (table.count(f"state = 'own' AND is_page = {kind}") for kind in (1, 0))
+    without = table.count("state <> 'own' AND stand_in IS NOT NULL")
     yield f"{many(pages, 'page')} and {many(others, 'other file')}, {decimal(finished.size)}"
     if without:
         yield (f"{many(without, 'URL')} for which another file stands: {folder / DUPLICATES}")
@@ -335,7 +256,7 @@ def _mirror_lines(
             f"{many(report.skipped, 'request')} not made, by "
             f"{many(report.url_rules, 'learned URL rule')}: crawl-once rules {folder / '.mirror'}"
         )
-    if missing := missing_files(connection):
+    if missing := table.missing():
         yield "missing from the mirror:"
         for (verdict, why), count in missing.items():
             kind = "" if verdict == FAILED else f"{verdict}: "
@@ -381,21 +302,119 @@ def _search_line(search: OfflineSearch, folder: Path) -> str:
     return line
 
 
-def _check_lines(found: Check, folder: Path, queued: int) -> Iterator[str]:
-    if queued:
-        command = f"crawl-once mirror {shlex.quote(str(folder))}"
-        state = f"{many(queued, 'URL is', 'URLs are')} queued"
-        yield f"{folder}: the mirror is not finished, {state}; this goes on with it: {command}"
-    yield (
-        f"{folder}: {many(found.files, 'file')}, {many(found.links, 'link')} within it, "
-        f"{found.outward:,} to the network"
+MAX_COMPARED = 1_000
+"""Compare the texts of at most this many changed pages."""
+
+_MAX_PASSAGES = 20
+_MAX_CHARACTERS = 1_000
+_MAX_BYTES = 4 * 2**20
+_LISTED = ("new", "gone", "moved")
+
+
+class ChangedPage(NamedTuple):
+    """A page that changed.
+
+    Attributes:
+        url: Its URL.
+        path: Path of its file.
+        was_there: Whether the version has a file at this path.
+        difference: What differs between the texts, or None if they were not compared.
+    """
+
+    url: str
+    path: str
+    was_there: bool
+    difference: TextDifference | None
+
+
+def _is_wanted(arguments: Mapping[str, str]) -> bool:
+    return arguments.get("keep_versions") == "yes"
+
+
+def begin_version(root: Path, arguments: Mapping[str, str]) -> None:
+    """Keep the state of a mirror that is about to be updated, if that is wanted.
+
+    Args:
+        root: Folder of the mirror.
+        arguments: Arguments of its spider.
+
+    Raises:
+        MirrorError: It cannot be kept.
+    """
+    if not _is_wanted(arguments):
+        return
+    with MirrorFolder(root) as folder:
+        _conclude(root, folder)  # where the process of the last update was killed before it did so
+        keep_version(root, folder)
+
+
+def end_version(root: Path, arguments: Mapping[str, str]) -> None:
+    """Show what changed since the last version, or remove it where nothing did.
+
+    An update that was stopped may change something yet: the run that finishes it does so.
+    """
+    if not _is_wanted(arguments):
+        return
+    with closing(open_for_reading(root / STATE_FOLDER)) as connection:
+        is_whole = not count_queued(connection)
+    with MirrorFolder(root) as folder:
+        if is_whole:
+            _conclude(root, folder)
+        write_versions(root, folder)
+
+
+def _conclude(root: Path, folder: MirrorFolder) -> None:
+    """Write the page of the last version, which is written once, or remove the version."""
+    place = versions_folder(root)
+    name = next(reversed(version_names(root)), None)
+    if name is None or (place / f"{name}.html").exists() or not folder.exists(CHANGES):
+        return
+    if drop_if_same(root, folder):
+        return
+    changes = json.loads(folder.read(CHANGES))
+    page = place / f"{name}.html"
+    with replacing(page, f"{name}.partial") as file:
+        for piece in _page(name, changes, folder, place / name):
+            file.write(piece.encode("utf-8", "replace"))
+
+
+def _page(name: str, changes: dict[str, Any], folder: MirrorFolder, version: Path) -> Iterator[str]:
+    """Yield the pieces of a page; one difference at a time is in memory."""
+    rows = changes.get("changed", ())
+    optional = {"path": "", "moved_to": ""}
+    listed = {kind: [optional | row for row in changes.get(kind, ())] for kind in _LISTED}
+    template = template_environment().get_template("changes.html")
+    return template.generate(
+        name=name,
+        has_changed=bool(rows),
+        changed=_changed_pages(rows, folder, version),
+        listed=listed,
+        max_passages=_MAX_PASSAGES,
+        max_characters=_MAX_CHARACTERS,
     )
-    for kind, count in found.counts.items():
-        yield f"  PROBLEM  {kind}: {count:,}"
-        yield from example_lines(found.findings[kind], count)
-    if not found.files:
-        yield "  PROBLEM  nothing was mirrored yet"
-    elif not found.problems:
-        yield "  ok       every link leads to a file, every file is linked, every digest is right"
-    elif not queued and set(found.counts) - {"files that are not of the mirror"}:
-        yield "           the command that made the mirror fetches again what is missing or changed"
+
+
+def _changed_pages(
+    rows: list[dict[str, Any]], folder: MirrorFolder, version: Path
+) -> Iterator[ChangedPage]:
+    from crawler.watch.differences import find_difference  # noqa: PLC0415  # slow
+
+    for number, row in enumerate(rows):
+        path = row.get("path", "")
+        before = version / path
+        is_file = bool(path) and before.is_file() and not before.is_symlink()
+        difference = None
+        if is_file and path.endswith(".html") and number < MAX_COMPARED:
+            try:
+                difference = find_difference(
+                    _text_of(before.read_bytes()), _text_of(folder.read(path))
+                )
+            except (MirrorError, OSError):  # one of them was removed meanwhile
+                difference = None
+        yield ChangedPage(row["url"], path, is_file, difference)
+
+
+def _text_of(body: bytes) -> str:
+    """Return the visible text of a stored page, whose encoding it declares itself."""
+    root = parse(decode(body[:_MAX_BYTES], "text/html").utf8)
+    return tidy(read_visible(flatten(root)).text)

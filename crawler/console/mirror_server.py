@@ -14,12 +14,12 @@ from twisted.web.resource import Resource
 from twisted.web.server import Site
 from twisted.web.static import File
 
-from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
-from crawler.lab.app.binding import BindingError, Door, bind
+from crawler.lab.app.binding import Door, bind
 from crawler.mirror.errors import MirrorError
+from crawler.mirror.file_table import OWN
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.mirror_files import OWN, open_mirror
+from crawler.mirror.mirror_files import open_mirror
 from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, STATE_FOLDER
 from crawler.mirror.reports import FOLDER as VERSIONS_FOLDER
 from crawler.mirror.reports import versions_folder
@@ -47,7 +47,7 @@ def serve(folder: Path, host: str, port: str | None) -> int:
         port: Port; None: the usual one if it is free, else any.
 
     Raises:
-        CommandError: The address cannot be had.
+        BindingError: The address cannot be had.
         JobError: There is no mirror, or its database cannot be read.
     """
     with open_mirror(folder) as mirror, ExitStack() as opened:
@@ -55,10 +55,7 @@ def serve(folder: Path, host: str, port: str | None) -> int:
         if place.is_dir() and not place.is_symlink():
             versions = opened.enter_context(MirrorFolder(place, read_only=True))
         files = ServedFiles(mirror, versions)
-        try:
-            bound = bind(host, port)
-        except BindingError as error:
-            raise CommandError(str(error)) from None
+        bound = bind(host, port)
         with bound.listening as listening:
             if bound.token is not None:
                 say(f"everyone who reaches {host} can read the mirror now")
@@ -72,7 +69,7 @@ def serve(folder: Path, host: str, port: str | None) -> int:
 
 
 class _Mirror(Resource):
-    """Answers with the files of a mirror, of which a browser may ask for a part.
+    """Answers with the files of a mirror; a browser may ask for a part of one.
 
     Refused are a foreign Host (a name that was pointed to this machine), and what a page of another
     site asks for within itself: a mirror may hold what its owner alone may read.

@@ -14,20 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import xxhash
 from lxml.etree import Element, SubElement
 
-from crawler.console.command_line import CommandError, checked_file
+from crawler.console.command_line import checked_file
 from crawler.console.escaping import say, whole_file
-from crawler.console.lab_options import whole
-from crawler.console.page_options import page_selection
+from crawler.console.options import CommandError
 from crawler.items import LINK_FORMATS, PAGE_FIELDS, ROW_FORMATS
 from crawler.mirror.paths import digest, free_path, path_key
 from crawler.pages.export import (
-    KEPT_FILTER,
     PageFilter,
     choices_met,
     chosen_pages,
     languages_met,
 )
-from crawler.pages.verdicts import VERDICTS
 from crawler.reading.content.content_text import Shown, html, markdown, plain_text, prepared, xml
 from crawler.reading.content.content_xml import NOT_IN_XML, unpack_content
 from crawler.storage.output_files import check_output
@@ -35,11 +32,10 @@ from crawler.suggestions import did_you_mean
 from crawler.urls.parts import MalformedUrl
 from neardup.files.durable import replacing
 from neardup.installing import install_command
-from neardup.languages import TELLS_TEXTS, language_codes
+from neardup.languages import TELLS_TEXTS
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    import argparse
     import sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator
 
@@ -110,8 +106,8 @@ def front_matter(page: dict[str, Any]) -> str:
 
 
 def _yaml(value: Any) -> str:
-    said = json.dumps(value, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", said)
+    shown_value = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", shown_value)
 
 
 def _metadata(page: dict[str, Any]) -> dict[str, str]:
@@ -120,8 +116,8 @@ def _metadata(page: dict[str, Any]) -> dict[str, str]:
     for name in _FRONT_MATTER:
         value = page.get(name)
         if value:
-            said = ";".join(map(str, value)) if isinstance(value, list) else str(value)
-            found[name] = NOT_IN_XML.sub("", said)
+            shown_value = ";".join(map(str, value)) if isinstance(value, list) else str(value)
+            found[name] = NOT_IN_XML.sub("", shown_value)
     return found
 
 
@@ -165,9 +161,6 @@ def _without(body: Any, url: str, is_common: Callable[[str, str], bool]) -> Any:
     return clean if "".join(clean.itertext()).strip() else body
 
 
-TEXTS = ("own", "all")
-"""Values of ``--text``."""
-
 _FORMATS = {*ROW_FORMATS, *MEDIA_TYPES}
 _ENDINGS = {"md": "markdown", "txt": "text", "htm": "html"}
 
@@ -201,39 +194,14 @@ def say_what_there_is(connection: sqlite3.Connection, chosen: PageFilter, count:
             way = "told by their texts"
             if not TELLS_TEXTS:
                 way = f"left out; their texts tell it after {install_command('languages')}"
-            said = f"{many(unknown, 'kept page')} without a declared language, {way}"
-            say(said, to_stderr=True)
+            sentence = f"{many(unknown, 'kept page')} without a declared language, {way}"
+            say(sentence, to_stderr=True)
         if wanted and (not count or column == "page_type"):
             met = languages_met(connection) if column == "language" else met
             values = ", ".join(f"{value} {met[value]:,}" for value in list(met)[:10] if value)
             matched = f"{option} goes by a guess" if count else f"no page matches {option} {wanted}"
-            said = f"{matched}; {name} of kept pages: {values or 'none is known'}"
-            say(said, to_stderr=True)
-
-
-def page_filter(opts: argparse.Namespace) -> PageFilter:
-    """Return the pages that options choose.
-
-    Raises:
-        CommandError: There is no such verdict or type, or a number is none.
-    """
-    choices = (KEPT_FILTER, *VERDICTS)
-    if opts.verdict is not None and opts.verdict not in choices:
-        if "," in opts.verdict:
-            raise CommandError(f"--verdict {opts.verdict}: name one verdict; export each")
-        hint = did_you_mean(opts.verdict, choices) or f"; there are {', '.join(choices)}"
-        raise CommandError(f"--verdict {opts.verdict}: no such verdict{hint}")
-    if opts.text not in TEXTS:
-        hint = did_you_mean(opts.text, TEXTS) or f"; there are {' and '.join(TEXTS)}"
-        raise CommandError(f"--text {opts.text}: no such choice{hint}")
-    min_words = 0 if opts.min_words is None else whole(opts.min_words, "--min-words", 0)
-    return PageFilter(
-        opts.verdict,
-        language_codes(opts.language),
-        min_words,
-        page_selection(opts),
-        opts.text == "all",
-    )
+            sentence = f"{matched}; {name} of kept pages: {values or 'none is known'}"
+            say(sentence, to_stderr=True)
 
 
 def export_to(
@@ -241,10 +209,12 @@ def export_to(
     folder: Path,
     chosen: PageFilter,
     to: Destination,
-    opts: argparse.Namespace,
+    shown: Shown,
+    *,
+    without_boilerplate: bool,
 ) -> Iterator[int]:
     """Write pages; yield how many are written so far, after each file that is complete."""
-    boilerplate = _boilerplate(connection, folder) if opts.without_boilerplate else None
+    boilerplate = _boilerplate(connection, folder) if without_boilerplate else None
     is_common = None if boilerplate is None else boilerplate.is_boilerplate
     found = chosen_pages(connection, chosen)
     if not to.are_documents:
@@ -252,7 +222,6 @@ def export_to(
         fields = [*PAGE_FIELDS, "text_of"] if chosen.with_copies else PAGE_FIELDS
         yield write_rows(rows, to.name, to.kind, fields)
         return
-    shown = Shown(links=opts.links is not False, images=bool(opts.images))
     writer = PageWriter(to.kind, shown, is_common)
     pages = ((page, content) for page, content in found if content is not None)
     if to.is_folder:

@@ -6,8 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.console.command_line import CommandError
 from crawler.console.escaping import say
+from crawler.console.options import CommandError
 from crawler.spiders.argument_table import MIRROR, REPLAY, SITE, URLS
 from crawler.suggestions import did_you_mean
 
@@ -202,7 +202,7 @@ def profile_settings(opts: argparse.Namespace, configuration: Configuration) -> 
 
 def _with_careful_feeds(settings: Mapping[str, Any], named: Sequence[str]) -> dict[str, Any]:
     """Return settings whose feeds replace no file of others, unless ``-O`` names it."""
-    from crawler.feeds.feed_targets import SPARES_OTHERS
+    from crawler.storage.output_files import SPARES_OTHERS
 
     feeds = settings.get("FEEDS")
     if not isinstance(feeds, dict):

@@ -1,16 +1,19 @@
-"""Describe a report for people on a terminal."""
+"""Describe a report for people on a terminal: lines, tables of counts, examples."""
 
 from __future__ import annotations
 
-from textwrap import shorten
-from typing import TYPE_CHECKING
+import re
+import shutil
+from textwrap import TextWrapper, shorten
+from typing import TYPE_CHECKING, TextIO
 
 from rich.filesize import decimal
 
-from crawler.frontier.file_links import MIN_FILES
+from crawler.console.escaping import plain
 from crawler.pages.needless_cookies import NEEDLESS
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import CHANGED, MOVED, NOINDEX, OUTCOMES, UNCHANGED, VERDICTS
+from crawler.url_rules.kinds import PAGE_OF_FILE
 from crawler.urls.scope import HASH_ROUTES, MARKED_NOFOLLOW, ON_NOFOLLOW_PAGES, OUT_OF_SCOPE
 from neardup.installing import install_command
 from neardup.plurals import many
@@ -21,8 +24,116 @@ if TYPE_CHECKING:
     from crawler.maintenance.crawl_report import Report, RestedHost
     from crawler.maintenance.tally import Away, Change, Changes
     from crawler.pages.boilerplate import RepeatedText
-    from crawler.url_rules.learning.canonicals import UntrustedHost
+    from crawler.url_rules.file_links import LinkCount
+    from crawler.url_rules.render_kinds import RenderKind
     from crawler.url_rules.rule_report import StoredCluster
+
+
+_HEADINGS = ("kind", "found", "answered", "new pages", "put aside")
+_MAX_KINDS = 30
+_KINDS = ("kind of URL", "pages", "tried", "showed more", "unclear", "in the browser")
+
+
+def link_lines(links: Mapping[str, LinkCount]) -> Iterator[str]:
+    """Yield the lines of the table, or one that there are no links."""
+    if not links:
+        yield "no link was followed"
+        return
+    yield from table_lines(_HEADINGS, ((kind, *count) for kind, count in links.items()))
+    yield ""
+    yield "found: URLs within the scope that a link of the kind was the first to lead to"
+    if any(count.aside for count in links.values()):
+        yield "put aside: not asked for, since too few of their kind led to a new page"
+
+
+def rendering_lines(kinds: Mapping[str, RenderKind]) -> Iterator[str]:
+    """Yield the lines of the table of kinds of URLs, or one that there are none."""
+    if not kinds:
+        yield "no page was tried in a browser, but for those that show nothing without one"
+        return
+    tried = [(name, kind) for name, kind in kinds.items() if kind.tried or kind.unclear]
+    listed = tried or list(kinds.items())
+    shown = listed[:_MAX_KINDS]
+    rows = (
+        (name, *kind.counts().values(), "all" if kind.needs_browser else "some")
+        for name, kind in shown
+    )
+    yield from table_lines(_KINDS, rows)
+    if len(shown) < len(kinds):
+        yield f"and {len(kinds) - len(shown):,} more; --json has all of them"
+    yield ""
+    yield "tried: shown in the browser, to see whether that shows more words or new links"
+    yield "unclear: showed no more, and something kept the browser from showing all"
+
+
+def table_lines(
+    headings: Sequence[str], counts: Iterable[Sequence[str | int]], left: int = 1
+) -> Iterator[str]:
+    """Yield the lines of a table: its headings, then a line for each row, numbers to the right.
+
+    Args:
+        headings: The headings of the columns.
+        counts: The cells of each row.
+        left: The number of columns, from the first on, whose cells begin at the left.
+    """
+    rows = [
+        [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
+        for row in (headings, *counts)
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = list(zip(row, widths, strict=True))
+        texts = (cell.ljust(width) for cell, width in cells[:left])
+        numbers = (cell.rjust(width) for cell, width in cells[left:])
+        yield "  ".join([*texts, *numbers])
+
+
+def example_lines(examples: Sequence[str], count: int, indent: int = 13) -> Iterator[str]:
+    """Yield examples below the line of a count, and how many more there are."""
+    for example in examples:
+        yield f"{'':{indent}}{example}"
+    if count > len(examples) > 0:
+        yield f"{'':{indent}}and {count - len(examples):,} more"
+
+
+MIN_WIDTH = 40
+"""Lines are not broken for a terminal of fewer columns."""
+
+_INDENT = 4
+_COLUMNS = re.compile(r" *(?:[\d,.%]+ {2,}(?:\S+ +)?)?")
+"""The columns before the last one: of a table of counts, the count and perhaps a name."""
+
+
+def for_terminal(lines: Iterable[str], stream: TextIO) -> Iterator[str]:
+    """Yield lines as they fit on a terminal; for a file or a pipe they stay as they are."""
+    if not stream.isatty():
+        yield from lines
+        return
+    width = shutil.get_terminal_size().columns
+    for line in lines:
+        yield from wrapped(plain(line), width)
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Break a line between words; a longer word, such as a URL, goes over.
+
+    What follows is indented like the column of a table in which it stands.
+    """
+    if len(line) <= width or width < MIN_WIDTH:
+        return [line]
+    found = _COLUMNS.match(line)
+    indent = found.end() if found else 0
+    if not 0 < indent <= width // 2:
+        indent = _INDENT
+    wrapper = TextWrapper(
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    )
+    return wrapper.wrap(line)
+
 
 SHOWN = 5
 
@@ -163,14 +274,13 @@ def report_lines(report: Report, folder: str) -> Iterator[str]:
         yield f"cookies: none are sent to {_named(report.without_cookies)}: {NEEDLESS}"
     yield from refused_lines(report)
     yield from _document_lines(report)
-    aside = f"not asked for, since the first {MIN_FILES} of their kind were no pages"
+    aside = f"not asked for, since the first {PAGE_OF_FILE.enough} of their kind were no pages"
     yield from _aside_lines("files", report.file_links, aside)
     to_ask = "still to be asked for: others of their kind were pages, or too few were answered"
     yield from _aside_lines("files", report.file_links_to_ask, to_ask)
     guessed = "not asked for, since too few of their kind led to a page (--links)"
     yield from _aside_lines("guesses", report.guesses_aside, guessed)
     yield from trap_lines(report.traps, SHOWN_TRAPS)
-    yield from untrusted_lines(report.untrusted_canonicals, SHOWN_HOSTS)
     if report.better_copies:
         yield (
             f"better copies: {many(report.better_copies, 'duplicate')} at a better URL than the "
@@ -194,11 +304,11 @@ def refused_lines(report: Report) -> Iterator[str]:
         )
         yield f"links not followed, counted each time they were met: {parts}"
     if asked_not := report.verdicts.get(NOINDEX):
-        said = f"{many(asked_not, 'page')} said noindex"
-        yield f"{said}, in robots meta or X-Robots-Tag: {_ROBOTS_META} keeps what says so"
+        sentence = f"{many(asked_not, 'page')} said noindex"
+        yield f"{sentence}, in robots meta or X-Robots-Tag: {_ROBOTS_META} keeps what says so"
     if forbidden := report.missing.get(in_words(Reason.FORBIDDEN.stored()) or ""):
-        said = f"{many(forbidden, 'URL')} not asked for, since robots.txt forbids it"
-        yield f"{said}: -s ROBOTSTXT_OBEY=False asks, where you may"
+        sentence = f"{many(forbidden, 'URL')} not asked for, since robots.txt forbids it"
+        yield f"{sentence}: -s ROBOTSTXT_OBEY=False asks, where you may"
     if report.app_shells:
         total = many(report.app_shells, "page")
         yield f"blank: {total} without the text that scripts show in a browser (--render auto)"
@@ -245,14 +355,6 @@ def trap_lines(traps: Sequence[StoredCluster], most: int) -> Iterator[str]:
         skipped = f", {many(trap.skipped, 'request')} not made" if trap.skipped else ""
         yield f"  {trap.name}"
         yield f"     {trap.state}: {trap.reason}; {trap.new:,} new of {trap.fetched:,}{skipped}"
-
-
-def untrusted_lines(hosts: Sequence[UntrustedHost], most: int) -> Iterator[str]:
-    """Yield a line about each host whose rel=canonical counts for nothing."""
-    yield from map(str, hosts[:most])
-    if hosts[most:]:
-        others = many(len(hosts) - most, "other host")
-        yield f"rel=canonical of {others} is not trusted either (--json names them)"
 
 
 def _rested(hosts: Sequence[RestedHost]) -> Iterator[str]:
@@ -303,8 +405,8 @@ def _resembling(report: Report) -> Iterator[str]:
 
 def _parts(report: Report) -> Iterator[str]:
     """Yield how many pages are parts of others, with the share of them that stands there."""
-    said = many(report.parts, "kept page is a part", "kept pages are parts")
-    yield f"{said} of another kept page (containment, 0 to 1):"
+    sentence = many(report.parts, "kept page is a part", "kept pages are parts")
+    yield f"{sentence} of another kept page (containment, 0 to 1):"
     for page in report.part_examples[:SHOWN_PARTS]:
         yield f"  {page.containment:.2f}  {page.url}"
         yield f"      in {page.part_of}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
@@ -60,11 +61,12 @@ class AdaptedCommand(ScrapyCommand):
 
     def __init__(self) -> None:
         super().__init__()
-        self._own = self.own()
+        # Scrapy reads the options before it tells the command which verb is meant.
+        self._own, _ = self.own().meant(sys.argv[2:])
         self._own.host = ScrapyHost(self)
 
     def syntax(self) -> str:
-        return self._own.usage
+        return f"{self._own.name.partition(' ')[2]} {self._own.usage}".lstrip()
 
     def short_desc(self) -> str:
         group = group_of(self._own.name)
@@ -79,7 +81,7 @@ class AdaptedCommand(ScrapyCommand):
         self._own.add_options(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        self._own.run(args, opts)
+        self._own.run(args[1:] if " " in self._own.name else args, opts)
         self.exitcode = self._own.exitcode
 
 

@@ -14,11 +14,13 @@ from urllib.parse import urlsplit
 
 from rich.filesize import decimal
 
-from crawler.console.command_line import INTERRUPTED, CommandError
-from crawler.console.count_tables import example_lines, table_lines
-from crawler.console.crawl_run import DONE, INCOMPLETE, SpiderRun, exit_status
+from crawler.console.command_line import INTERRUPTED
+from crawler.console.crawl_run import DONE, INCOMPLETE, SpiderRun
+from crawler.console.crawling import canonical_seed, mirrored_urls
 from crawler.console.escaping import say_or_go_on
-from crawler.console.mirror_run import MIRROR_TELLER, SHOWN, canonical_seed, mirrored_urls
+from crawler.console.mirror_run import SHOWN
+from crawler.console.options import CommandError
+from crawler.console.report_text import example_lines, table_lines
 from crawler.maintenance.tally import count_queued
 from crawler.mirror.documents.linked_document import (
     DocumentType,
@@ -28,9 +30,10 @@ from crawler.mirror.documents.linked_document import (
     may_hold_links,
     read_document,
 )
-from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.places import LinkRole
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.file_store import media_type, original
+from crawler.mirror.file_table import FileTable
 from crawler.mirror.mirror_files import open_mirror
 from crawler.mirror.paths import STATE_FOLDER
 from crawler.reading.content_types import VAGUE_TYPES, why_not_html
@@ -41,16 +44,17 @@ from neardup.files.durable import named_file
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Iterator, Sequence
     from typing import Self
 
-    from scrapy.crawler import Crawler, CrawlerProcessBase
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
 
+    from crawler.console.crawl_run import Caller
     from crawler.job import Job
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
-    from crawler.mirror.mirror_files import FileRow, OpenMirror
+    from crawler.mirror.file_table import FileRow
+    from crawler.mirror.mirror_files import OpenMirror
     from crawler.pages.page_context import Captured, Fetched
     from crawler.warc.archive import Archive
 
@@ -61,7 +65,7 @@ class TemporaryMirror(SpiderRun):
     Args:
         spidercls: The spider.
         arguments: Its arguments.
-        settings: The project's settings.
+        caller: The command.
         what: Line that is printed before the crawl.
     """
 
@@ -71,18 +75,18 @@ class TemporaryMirror(SpiderRun):
         self,
         spidercls: type[MirrorSpider],
         arguments: dict[str, str],
-        settings: BaseSettings,
+        caller: Caller,
         what: str,
     ) -> None:
-        super().__init__(spidercls, arguments, settings, MIRROR_TELLER)
+        super().__init__(spidercls, arguments, caller)
         self._what = what
-        settings.set("WARC_ENABLED", False, priority="cmdline")
+        self._settings.set("WARC_ENABLED", False, priority="cmdline")
 
-    def run(self, process: Callable[[], CrawlerProcessBase]) -> int:
+    def run(self) -> int:
         with TemporaryDirectory(prefix="crawl-once-") as place:
             self._folder = Path(place) / "mirror"
             self._settings.set("JOBDIR", str(self._folder / STATE_FOLDER), priority="cmdline")
-            return super().run(process)
+            return super().run()
 
     def _begins(self, job: Job, before: str | None, archive: Archive | None) -> bool:
         self._tell(self._what)
@@ -90,7 +94,6 @@ class TemporaryMirror(SpiderRun):
 
 
 _HEADINGS = ("host", "pages", "other files", "bytes")
-_HELD = "SELECT url, is_page, size FROM files WHERE state = 'own'"
 
 
 @dataclass(slots=True)
@@ -175,19 +178,13 @@ class CountingSpider(MirrorSpider):
         return read_document(fetched.body, fetched.url, fetched.content_type)
 
 
-def dry_run(
-    folder: Path,
-    arguments: dict[str, str],
-    settings: BaseSettings,
-    process: Callable[[], CrawlerProcessBase],
-) -> int:
+def dry_run(folder: Path, arguments: dict[str, str], caller: Caller) -> int:
     """Say what a mirror would fetch; write nothing into its folder, return the exit status.
 
     Args:
         folder: The folder that the mirror would have.
         arguments: The arguments of the spider.
-        settings: The project's settings.
-        process: Makes the process of Scrapy, when everything is checked.
+        caller: The command.
 
     Raises:
         CommandError: The folder holds a mirror of another URL.
@@ -202,7 +199,7 @@ def dry_run(
             say_or_go_on(line)
         return DONE
     what = f"dry run: pages are read, nothing is written to {folder}"
-    return _DryRun(CountingSpider, arguments, settings, what).run(process)
+    return _DryRun(CountingSpider, arguments, caller, what).run()
 
 
 class _DryRun(TemporaryMirror):
@@ -213,7 +210,7 @@ class _DryRun(TemporaryMirror):
             waiting = count_queued(connection)
         for line in _walk_lines(crawler.spider, waiting):
             self._tell(line)
-        return exit_status(job, self._teller.complain, is_open=bool(waiting))
+        return self._exit_status(job, is_open=bool(waiting))
 
 
 def _walk_lines(spider: CountingSpider, waiting: int) -> Iterator[str]:
@@ -234,11 +231,11 @@ def _update_lines(folder: Path) -> Iterator[str]:
     """Yield what an update of a mirror would ask for, by its database alone."""
     counts: defaultdict[str, HostCount] = defaultdict(HostCount)
     with closing(open_for_reading(folder / STATE_FOLDER)) as connection:
-        for url, is_page, size in connection.execute(_HELD):
-            count = counts[urlsplit(url).netloc]
-            count.pages += is_page
-            count.files += not is_page
-            count.bytes += size
+        for file in FileTable(connection.execute).pages():
+            count = counts[urlsplit(file.url).netloc]
+            count.pages += file.is_page
+            count.files += not file.is_page
+            count.bytes += file.size
         waiting = count_queued(connection)
     if waiting:
         yield f"{folder}: not finished; {many(waiting, 'URL')} queued, beside what is there:"
@@ -259,19 +256,13 @@ def _host_lines(counts: dict[str, HostCount]) -> Iterator[str]:
     yield from table_lines(_HEADINGS, rows)
 
 
-def single_file(
-    out: Path,
-    arguments: dict[str, str],
-    settings: BaseSettings,
-    process: Callable[[], CrawlerProcessBase],
-) -> int:
+def single_file(out: Path, arguments: dict[str, str], caller: Caller) -> int:
     """Fetch a page with what it needs and write one file; return the exit status.
 
     Args:
         out: The file, which is replaced if it is there.
         arguments: The arguments of the spider, with one URL.
-        settings: The project's settings.
-        process: Makes the process of Scrapy, when everything is checked.
+        caller: The command.
 
     Raises:
         CommandError: The file cannot be written.
@@ -283,16 +274,16 @@ def single_file(
     # One page, and not the site around it.
     arguments |= {"max_depth": "0", "sitemaps": "no"}
     arguments.setdefault("requisites", "all")
-    return _SingleFileRun(out, arguments, settings).run(process)
+    return _SingleFileRun(out, arguments, caller).run()
 
 
 class _SingleFileRun(TemporaryMirror):
-    def __init__(self, out: Path, arguments: dict[str, str], settings: BaseSettings) -> None:
-        super().__init__(MirrorSpider, arguments, settings, f"single file: {arguments['url']}")
+    def __init__(self, out: Path, arguments: dict[str, str], caller: Caller) -> None:
+        super().__init__(MirrorSpider, arguments, caller, f"single file: {arguments['url']}")
         self._out = out
 
     def _conclude(self, job: Job, crawler: Crawler) -> int:
-        status = exit_status(job, self._teller.complain, is_open=False)
+        status = self._exit_status(job, is_open=False)
         if job.result.is_interrupted or crawler.spider is None:
             return INTERRUPTED if crawler.spider is not None else INCOMPLETE
         if status != DONE:
@@ -322,10 +313,10 @@ def _say_missing(urls: Sequence[str]) -> None:
 
 
 MAX_BYTES = 2**29
-"""A page with all it needs has at most so many bytes."""
+"""The most bytes of a page with all it needs."""
 
-_NEEDED = frozenset({LinkKind.REQUISITE, LinkKind.FRAME})
-_NOTHING = {LinkKind.REQUISITE: "data:,", LinkKind.FRAME: "about:blank"}
+_NEEDED = frozenset({LinkRole.REQUISITE, LinkRole.FRAME})
+_NOTHING = {LinkRole.REQUISITE: "data:,", LinkRole.FRAME: "about:blank"}
 _TYPES = {DocumentType.CSS: "text/css", DocumentType.SCRIPT: "text/javascript"}
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _BYTES = "application/octet-stream"
@@ -342,7 +333,7 @@ class SingleFile:
         mirror: The mirror.
 
     Attributes:
-        missing: URLs of which the mirror holds no file.
+        missing: URLs that have no file in the mirror.
         files: Number of files within.
     """
 
@@ -359,7 +350,7 @@ class SingleFile:
     def document(self, row: FileRow) -> bytes:
         """Return the page of a row with all it needs.
 
-        Complexity: O(bytes), of which all are in memory.
+        Complexity: O(bytes), all in memory.
 
         Raises:
             MirrorError: It is no document, is changed, or is too large with what it needs.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import fields
 from typing import IO, TYPE_CHECKING, Any
 
 import xxhash
@@ -17,9 +18,9 @@ from scrapy.exporters import (
     XmlItemExporter,
 )
 
-from crawler.feeds.feed_targets import require_pyarrow
-from crawler.items import PAGE_FIELDS
+from crawler.items import PAGE_FIELDS, Page
 from crawler.reading.content.content_xml import NOT_IN_XML
+from crawler.storage.output_files import require_pyarrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -33,20 +34,16 @@ def column_kinds() -> dict[str, Any]:
     """
     import pyarrow as pa  # noqa: PLC0415  # an extra
 
-    return {
-        "status": pa.int32(),
-        "depth": pa.int32(),
-        "words": pa.int32(),
-        "distance": pa.int32(),
-        "similarity": pa.float64(),
-        "containment": pa.float64(),
-        "tags": pa.list_(pa.string()),
-        "categories": pa.list_(pa.string()),
-        "identifiers": pa.list_(pa.string()),
-        "alternates": pa.list_(pa.struct({"hreflang": pa.string(), "url": pa.string()})),
-        "follow": pa.bool_(),
-        "sources": pa.map_(pa.string(), pa.string()),
+    kinds = {
+        "int": pa.int32(),
+        "float": pa.float64(),
+        "list[str]": pa.list_(pa.string()),
+        "list[dict[str, str]]": pa.list_(pa.struct({"hreflang": pa.string(), "url": pa.string()})),
+        "dict[str, str]": pa.map_(pa.string(), pa.string()),
     }
+    written = {field.name: str(field.type).removesuffix(" | None") for field in fields(Page)}
+    found = {name: kinds[kind] for name, kind in written.items() if kind in kinds}
+    return {**found, "follow": pa.bool_()}
 
 
 def page_schema() -> Any:
@@ -196,8 +193,8 @@ class GraphmlExporter(BaseItemExporter):
         self._xml.write_declaration()
         self._parts.enter_context(self._xml.element("graphml", nsmap={None: _NAMESPACE}))
         for name, place, kind in _ATTRIBUTES:
-            said = {"id": name, "for": place, "attr.name": name, "attr.type": kind}
-            self._xml.write(etree.Element("key", said), "\n")
+            attributes = {"id": name, "for": place, "attr.name": name, "attr.type": kind}
+            self._xml.write(etree.Element("key", attributes), "\n")
         self._parts.enter_context(self._xml.element("graph", edgedefault="directed"))
 
     def export_item(self, item: Any) -> None:

@@ -258,10 +258,10 @@ class StoredFeeds(FeedExporter):
     def _fail(self, spider: PageSpider, error: Exception) -> None:
         """End the crawl since a feed cannot be written."""
         self._has_failed = True
-        said = f"a feed cannot be written: {words_of(error)}"
+        message = f"a feed cannot be written: {words_of(error)}"
         if spider.job.failure is not None:  # an earlier reason is told at the end
-            logger.error(said)
-        spider.job.result.stop(said)
+            logger.error(message)
+        spider.job.result.stop(message)
 
     async def _export_kept(self, folder: Path, spider: PageSpider) -> None:
         with closing(open_for_reading(folder)) as connection:

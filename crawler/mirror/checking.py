@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from crawler.mirror.documents.linked_document import DocumentType, LinkedDocument, document_type
-from crawler.mirror.documents.places import LinkKind, PatchError, undo
+from crawler.mirror.documents.places import LinkRole, PatchError, undo
 from crawler.mirror.errors import MirrorError
 from crawler.mirror.paths import CONTENTS, INDEX, OUR_FILES, OUR_FOLDERS, address_between
 from neardup.fingerprints.digest import payload_digest
@@ -17,8 +17,8 @@ from neardup.fingerprints.digest import payload_digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from crawler.mirror.file_table import FileRow, FileTable
     from crawler.mirror.folder import MirrorFolder
-    from crawler.mirror.mirror_files import FileRow, FileTable
 
 LISTED = 20
 """List at most this many findings of each kind."""
@@ -63,11 +63,11 @@ class Checker:
     Args:
         table: Table of the mirror's files.
         folder: Folder of the mirror.
-        watch: Callback for progress: files that are checked, and their total.
+        watch: Called with the share that is done, 0 to 1, and words for what is being done.
     """
 
     def __init__(
-        self, table: FileTable, folder: MirrorFolder, watch: Callable[[int, int], None]
+        self, table: FileTable, folder: MirrorFolder, watch: Callable[[float, str], None]
     ) -> None:
         self._table = table
         self._folder = folder
@@ -83,10 +83,9 @@ class Checker:
         for number, row in enumerate(self._table.rows("state = 'own'")):
             self._file(row)
             if number % 100 == 0:
-                self._watch(number, total)
+                self._watch(number / total, "checking")
         for name in (INDEX, CONTENTS):
             self._entry(name)
-        self._watch(total, total)
         self._unlinked()
         self._strangers()
         return self._check
@@ -167,7 +166,7 @@ class Checker:
             if kind is DocumentType.SCRIPT and link.written.startswith("/"):
                 # It is left as written, and leads to a file where the mirror is served.
                 self._fetched.add(f"{path.partition('/')[0]}{link.written}")
-            elif link.kind is LinkKind.NAMED:
+            elif link.kind is LinkRole.NAMED:
                 self._named(path, link.url)
             elif link.url.startswith(_BASE):
                 yield unquote(urlsplit(link.url).path.removeprefix("/"))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawler.storage.database import Database
 
 NOTED_BYTES = 2**22
-"""Note the digest of a body each time so many bytes came: others are requested again."""
+"""Note the digest of a body each time this many bytes came: others are requested again."""
 
 _FOLDER = "downloads"
 _PIECE_BYTES = 2**20
@@ -211,7 +211,7 @@ class Downloads:
         os.close(self._descriptor)
 
     def _clear(self) -> None:
-        """Remove the files of which nothing was noted."""
+        """Remove the files without a note."""
         self._noted = {key for (key,) in self._database.read("SELECT key FROM downloads")}
         noted = {key.hex() for key in self._noted}
         for name in os.listdir(self._descriptor):

@@ -12,8 +12,10 @@
 
 from __future__ import annotations
 
+from crawler.suggestions import UserError
 
-class MirrorError(Exception):
+
+class MirrorError(UserError):
     """The folder of a mirror has a fault; the message names the path, for the user."""
 
 

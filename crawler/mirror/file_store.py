@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
-from crawler.downloading.encodings import GZIP_MAGIC
+from crawler.downloading.compressed_streams import GZIP_MAGIC
 from crawler.mirror.documents.linked_document import XML_TYPES, read_document
 from crawler.mirror.documents.places import PatchError, undo
 from crawler.mirror.downloads import Download, Downloads, may_go_to_disk
 from crawler.mirror.endings import is_text_name
 from crawler.mirror.errors import MirrorError, MissingFileError
-from crawler.mirror.mirror_files import OWN, FileRow, FileTable
+from crawler.mirror.file_table import OWN, FileRow, FileTable
 from crawler.mirror.paths import path_key, path_of
 from crawler.pages.page_context import LARGE_BYTES, StoredPart
-from crawler.pages.page_store import StoredUrl
 from crawler.pages.reasons import Reason
 from crawler.reading.content_types import type_of_foreign, why_not_html
 from crawler.reading.reading import Extract, Reading
@@ -32,18 +31,10 @@ if TYPE_CHECKING:
 
 
 _WITHOUT_CONTENT = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT})
-_PARTS_OF_VISIT = """
-SELECT pages.id, pages.key, pages.url, pages.depth, pages.verdict, known.referer FROM files
-JOIN known ON known.key = files.key AND known.visit = ?
-JOIN pages ON pages.key = files.key AND pages.latest = 1
-WHERE files.is_cut AND files.state = 'own' ORDER BY pages.id
-"""
-
-
 _NO_TEXT = zstandard.ZstdCompressor().compress(b"")
 
 _ROOM_BYTES = 2**25
-"""Hold documents of at most so many bytes, without their bodies."""
+"""Hold documents of at most this many bytes, without their bodies."""
 
 
 class ReadDocuments:
@@ -54,7 +45,7 @@ class ReadDocuments:
 
     def __init__(self, room_bytes: int = _ROOM_BYTES) -> None:
         self._room = room_bytes
-        self._held: dict[int, _Held] = {}
+        self._cached: dict[int, _CachedDocument] = {}
 
     def put(self, row: FileRow, document: LinkedDocument) -> None:
         """Hold the document of a file if there is room, in place of an earlier one."""
@@ -63,7 +54,7 @@ class ReadDocuments:
         if size <= self._room:
             self._room -= size
             document.put_away()
-            self._held[row.id] = _Held(_content(row), document, size)
+            self._cached[row.id] = _CachedDocument(_content(row), document, size)
 
     def take(self, row: FileRow, served: bytes) -> LinkedDocument | None:
         """Return the document of a file and let go of it; None where this content was not read."""
@@ -73,14 +64,14 @@ class ReadDocuments:
         found.document.take_up(served)
         return found.document
 
-    def _drop(self, file_id: int) -> _Held | None:
-        found = self._held.pop(file_id, None)
+    def _drop(self, file_id: int) -> _CachedDocument | None:
+        found = self._cached.pop(file_id, None)
         if found is not None:
             self._room += found.size
         return found
 
 
-class _Held(NamedTuple):
+class _CachedDocument(NamedTuple):
     content: tuple[object, ...]
     document: LinkedDocument
     size: int
@@ -115,7 +106,7 @@ class MirrorStore:
         self.table = FileTable(database.read, database.write)
         self.downloads = Downloads(database, folder)
         self.documents = ReadDocuments()
-        self.bytes = int(database.read("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0])
+        self.bytes = self.table.size()
 
     def close(self) -> None:
         """Close the folder; nothing more is written."""
@@ -201,10 +192,6 @@ class MirrorStore:
     def go_on(self, key: bytes) -> Download | None:
         """Return the file that takes the rest of a body, as `Downloads.go_on` does."""
         return self.downloads.go_on(key)
-
-    def parts_of_visit(self, visit: int) -> list[StoredUrl]:
-        """Return the URLs of which only parts came in a visit so far."""
-        return [StoredUrl(*row) for row in self._database.read(_PARTS_OF_VISIT, (visit,))]
 
     def _stays(self, fetched: Fetched) -> bool:
         """Return whether the stored file has more content than the part that came."""
@@ -335,7 +322,7 @@ class FileContent(NamedTuple):
     patch: bytes
 
 
-def held(folder: MirrorFolder, row: FileRow) -> FileContent:
+def file_content(folder: MirrorFolder, row: FileRow) -> FileContent:
     """Read a file and undo its edits.
 
     Raises:
@@ -359,7 +346,7 @@ def check_intact(folder: MirrorFolder, row: FileRow) -> None:
         MirrorError: The file is missing, or was changed by another program.
     """
     if row.patch or row.old_patch:
-        held(folder, row)
+        file_content(folder, row)
     elif row.patch_of(folder.digest(row.path)) is None:
         raise MirrorError(f"{row.path}: changed since it was written")
 
@@ -374,7 +361,7 @@ def served_size(folder: MirrorFolder, row: FileRow) -> int:
 
 def original(folder: MirrorFolder, row: FileRow) -> bytes:
     """Return the body as it was served, from the file. Raises as `held`."""
-    return held(folder, row).served
+    return file_content(folder, row).served
 
 
 def holds(folder: MirrorFolder, path: str, body: bytes) -> bool:

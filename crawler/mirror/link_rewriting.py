@@ -13,19 +13,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from crawler.mirror.documents.linked_document import DEAD, absolute_address, read_document
-from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.places import LinkRole
 from crawler.mirror.errors import MirrorError
-from crawler.mirror.file_store import ReadDocuments, held
+from crawler.mirror.file_store import ReadDocuments, file_content
+from crawler.mirror.file_table import NOTHING_GONE, FileTable, Gone
 from crawler.mirror.folder import MirrorFolder
-from crawler.mirror.mirror_files import (
-    NOTHING_GONE,
-    FileTable,
-    Gone,
-    Targets,
-    is_chosen,
-    leave_gone_out,
-    leave_one_file,
-)
+from crawler.mirror.mirror_files import Targets, is_chosen, leave_one_file
 from crawler.mirror.offline_search import OfflineSearch, remove_search, write_search
 from crawler.mirror.paths import (
     SEARCH,
@@ -38,7 +31,6 @@ from crawler.mirror.paths import (
 from crawler.mirror.reports import write_changes, write_duplicates, write_entries, write_versions
 from crawler.storage import meta_names
 from crawler.storage.database import Database
-from crawler.storage.states import HOLDS
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.rule_set import RuleSet
 from crawler.url_rules.rule_store import RuleStore
@@ -52,19 +44,12 @@ if TYPE_CHECKING:
 
     from crawler.mirror.documents.linked_document import DocumentLink, LinkedDocument
     from crawler.mirror.documents.places import Rewritten
-    from crawler.mirror.mirror_files import FileRow
+    from crawler.mirror.file_table import FileRow
 
 _ROOM = 2**20
 
 _DOCUMENTS = "is_document = 1 AND state = 'own'"
 _BATCH = 200
-# Redirects that are new or lead elsewhere, and the rules.
-_FOLLOWS_FROM = f"""
-SELECT (SELECT count(*) FROM redirects LEFT JOIN file_redirects AS once USING (key)
-        WHERE (once.target, once.fragment) IS NOT (redirects.target, redirects.fragment)),
-       (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM url_rules WHERE state = {HOLDS}),
-       (SELECT count(*) FROM fixed_rules WHERE reason NOTNULL)
-"""
 
 
 class Linker:
@@ -90,7 +75,7 @@ class Linker:
             if link.url is None:
                 return None
             target = self._targets.find(link.url)
-            if link.kind is LinkKind.NAMED:  # it stays as written
+            if link.kind is LinkRole.NAMED:  # it stays as written
                 if target is not None and is_at(source, link.written, target.path):
                     self.is_linked[target.id] |= target.id != row.id
                 return None
@@ -151,7 +136,7 @@ class Finisher:
         folder: Folder of the mirror.
         start: URL of the first seed.
         keys: Function that returns the key of the page that a URL leads to.
-        watch: Callback for progress: finished documents, and their total.
+        watch: Called with the share that is done, 0 to 1, and words for what is being done.
         removes_gone: Whether files of URLs that are gone are taken out.
         read: Documents that this process has read.
     """
@@ -162,7 +147,7 @@ class Finisher:
         folder: MirrorFolder,
         start: str,
         keys: PageKeys,
-        watch: Callable[[int, int], None],
+        watch: Callable[[float, str], None],
         *,
         removes_gone: bool = False,
         read: ReadDocuments | None = None,
@@ -185,8 +170,8 @@ class Finisher:
             MirrorError: A file cannot be written.
             CrawlStorageError: The database cannot be written.
         """
-        wanted = self._standing()
-        self._gone = leave_gone_out(self._database, removes=self._removes_gone)
+        wanted = self._table.follows_from()
+        self._gone = self._table.leave_gone_out(removes=self._removes_gone)
         if self._gone.removed:
             self._database.set_meta(meta_names.MIRROR_STALE, "1")
         if (
@@ -196,13 +181,14 @@ class Finisher:
             self._write_entries()  # one may have been removed
             return self._finished(0, 0)
         self._database.set_meta(meta_names.MIRROR_STALE, "1")
-        self._note_redirects()
+        self._table.note_redirects()
+        self._database.commit()
         leave_one_file(self._database, self._table, self._folder, self._by_rules())
         documents, rewritten = self._rewrite_all()
         self._share()
         self._write_entries()
         self._database.set_meta(meta_names.MIRROR_STALE, "0")
-        self._database.set_meta(meta_names.MIRROR_FINISHED, self._standing())
+        self._database.set_meta(meta_names.MIRROR_FINISHED, self._table.follows_from())
         self._database.commit()
         return self._finished(documents, rewritten)
 
@@ -241,16 +227,6 @@ class Finisher:
             further[VERSIONS] = "Earlier versions"
         write_entries(self._table, self._folder, start, further)
 
-    def _standing(self) -> str:
-        """Return the state that the mirror's files depend on, besides their own content."""
-        return repr(tuple(self._database.read(_FOLLOWS_FROM).fetchone()))
-
-    def _note_redirects(self) -> None:
-        self._database.write(
-            "INSERT OR REPLACE INTO file_redirects SELECT key, target, fragment FROM redirects"
-        )
-        self._database.commit()
-
     def _targets(self) -> Targets:
         return Targets(self._database.read, self._table, self._keys)
 
@@ -267,16 +243,15 @@ class Finisher:
             if len(waiting) >= _BATCH:
                 self._write(waiting)
             if count % _BATCH == 0:
-                self._watch(count, total)
+                self._watch(count / total, "rewriting links")
         self._write(waiting)
-        self._watch(total, total)
         self._note_linked(linker.is_linked)
         return total, written
 
     def _rewritten(self, linker: Linker, row: FileRow) -> bytes | None:
         """Return the new bytes of a file and update its row; None if it stays."""
         try:
-            found = held(self._folder, row)
+            found = file_content(self._folder, row)
         except MirrorError:
             self._damaged.append(row.path)
             return None
@@ -356,7 +331,7 @@ class Finisher:
 def finish(
     root: Path,
     start: str,
-    watch: Callable[[int, int], None],
+    watch: Callable[[float, str], None],
     *,
     removes_gone: bool = False,
     read: ReadDocuments | None = None,
@@ -366,7 +341,7 @@ def finish(
     Args:
         root: Folder of the mirror; no other process may write to it.
         start: URL of the first seed.
-        watch: Callback for progress: finished documents, and their total.
+        watch: Called with the share that is done, 0 to 1, and words for what is being done.
         removes_gone: Whether files of URLs that are gone are taken out.
         read: Documents that the crawl has read in this process.
 
@@ -382,33 +357,27 @@ def finish(
             database, folder, start, keys, watch, removes_gone=removes_gone, read=read
         )
         finished = finisher.finish()
-        date_files(database, folder)
-        write_changes(database, folder)
-        write_duplicates(database, folder)
+        table = FileTable(database.read)
+        date_files(table, folder)
+        write_changes(table, folder, int(database.meta(meta_names.VISIT) or 0))
+        write_duplicates(table, folder)
         if is_chosen(database, "search"):
             return replace(finished, search=write_search(database, folder))
         remove_search(folder)
         return finished
 
 
-_DATES = """
-SELECT files.path, pages.last_modified FROM files
-JOIN pages ON pages.key = files.key AND pages.latest = 1
-WHERE files.state = 'own' AND pages.last_modified IS NOT NULL ORDER BY files.id
-"""
-
-
-def date_files(database: Database, folder: MirrorFolder) -> None:
+def date_files(table: FileTable, folder: MirrorFolder) -> None:
     """Give each file the time that the server said, so that listings and backups tell its age.
 
     Names of one file have one time: that of the last of them. Complexity: O(files).
     """
     now = time.time()
-    for path, modified in database.read(_DATES):
-        secs = said_time(modified)
+    for file in table.pages():
+        secs = None if file.last_modified is None else said_time(file.last_modified)
         if secs is not None and secs <= now:
             with suppress(MirrorError):
-                folder.date(path, secs)
+                folder.date(file.path, secs)
 
 
 def said_time(modified: str) -> float | None:

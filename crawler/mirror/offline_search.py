@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 
+from crawler.mirror.file_table import FileTable
 from crawler.mirror.paths import SEARCH, SEARCH_FOLDER, address_between
 from crawler.pages.export import text_of
+from crawler.pages.stored_texts import HeldTexts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,14 +47,6 @@ _UNSPACED = (
 )
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-
-# A duplicate has no text of its own.
-_PAGES = """
-SELECT files.path, pages.url, coalesce(pages.title, ''), coalesce(pages.content, kept.content)
-FROM files JOIN pages ON pages.key = files.key AND pages.latest = 1
-LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
-WHERE files.state = 'own' AND files.is_page = 1 ORDER BY files.path
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +79,13 @@ def write_search(database: Database, folder: MirrorFolder) -> OfflineSearch:
     Raises:
         MirrorError: A file cannot be written.
     """
-    index = _Index()
-    for path, url, title, content in database.read(_PAGES, ()):
-        index.add(path, title or url, text_of(content) or "")
+    index, texts = _Index(), HeldTexts(database.read)
+    for file in FileTable(database.read).pages():
+        if file.is_page and file.page is not None:
+            # The text of a near-duplicate may be stored nowhere, but for that of its original.
+            stored = texts.of_page(file.page) or texts.of_page(file.duplicate_of or file.page)
+            text = text_of(stored.content or None) if stored else None
+            index.add(file.path, file.title or file.url, text or "")
     written = dict(index.files())
     digest = xxhash.xxh3_64()
     for name, data in written.items():
@@ -195,7 +193,7 @@ def _file(name: str, content: Any) -> tuple[str, bytes]:
 
 
 def _page(place: str, index: _Index) -> bytes:
-    told = {
+    strings = {
         "folder": place,
         "pages": len(index.pages),
         "chunk": _CHUNK,
@@ -207,4 +205,4 @@ def _page(place: str, index: _Index) -> bytes:
     page = (scripts / "search.html").read_text(encoding="utf-8")
     code = (scripts / "search.js").read_text(encoding="utf-8")
     page = page.replace("{script}", code.rstrip())
-    return page.replace("{index}", json.dumps(told), 1).encode()
+    return page.replace("{index}", json.dumps(strings), 1).encode()

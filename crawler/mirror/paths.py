@@ -221,10 +221,10 @@ def _file_name(segment: str, query: str | None, media_type: str | None) -> tuple
     if query is None:
         return portable(stem + ending), bool(_LOOKS_LIKE_QUERY.search(segment))
     # Without "=" it could be the "@2x" of an image's name.
-    said = readable(query).replace("@", "%40") if "=" in query else "=" + readable(query)
+    query_name = readable(query).replace("@", "%40") if "=" in query else "=" + readable(query)
     lost = query.startswith("=") or bool(_LOST_IN_QUERY.search(query))
-    lost = lost or (not ending and bool(known_ending(said)))
-    return portable(f"{stem}@{said}{ending}"), lost
+    lost = lost or (not ending and bool(known_ending(query_name)))
+    return portable(f"{stem}@{query_name}{ending}"), lost
 
 
 def _host_folder(parts: Parts) -> str:

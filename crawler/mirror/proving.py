@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
     from pathlib import Path
 
-    from crawler.mirror.mirror_files import FileRow, OpenMirror
+    from crawler.mirror.file_table import FileRow
+    from crawler.mirror.mirror_files import OpenMirror
     from crawler.rendering.browser import Browser
 
 PROGRAM = ("index.html", "ui.js", "sw.js")

@@ -12,10 +12,9 @@ import io
 import json
 import os
 import shutil
-from collections import Counter
 from datetime import UTC, datetime
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.mirror.errors import MirrorStorageError, SymbolicLinkError
 from crawler.mirror.paths import (
@@ -30,8 +29,7 @@ from crawler.mirror.paths import (
     address_between,
 )
 from crawler.pages.reasons import in_words
-from crawler.pages.verdicts import FAILED, GONE, OUTCOMES, STILL_AWAY, WITHOUT_PAGE, listed
-from crawler.storage import meta_names
+from crawler.pages.verdicts import OUTCOMES
 from neardup.files.durable import write_whole
 
 if TYPE_CHECKING:
@@ -39,9 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
+    from crawler.mirror.file_table import FileRow, FileTable
     from crawler.mirror.folder import MirrorFolder
-    from crawler.mirror.mirror_files import FileRow, FileTable
-    from crawler.storage.database import Database
 
 
 FOLDER = "versions"
@@ -64,6 +61,28 @@ def version_names(root: Path) -> list[str]:
     return sorted(
         each.name for each in place.iterdir() if each.is_dir() and not each.name.startswith(".")
     )
+
+
+class Version(NamedTuple):
+    """An earlier version of a mirror: when it was the newest state, and its pages below the root.
+
+    Attributes:
+        name: The moment.
+        entry: Its first page.
+        changes: The page of the changes by the update after it; None until that is finished.
+    """
+
+    name: str
+    entry: str
+    changes: str | None
+
+
+def kept_versions(root: Path) -> Iterator[Version]:
+    """Yield the versions of a mirror, the latest first."""
+    for name in reversed(version_names(root)):
+        place = f"{STATE_FOLDER}/{FOLDER}/{name}"
+        is_told = (root / f"{place}.html").is_file()
+        yield Version(name, f"{place}/{INDEX}", f"{place}.html" if is_told else None)
 
 
 def keep_version(root: Path, folder: MirrorFolder) -> str | None:
@@ -138,11 +157,10 @@ def drop_if_same(root: Path, folder: MirrorFolder) -> bool:
 def write_versions(root: Path, folder: MirrorFolder) -> None:
     """Write the list of the versions, the latest first."""
     lines = []
-    for name in reversed(version_names(root)):
-        place = f"{STATE_FOLDER}/{FOLDER}/{name}"
-        line = f'<li><a href="{escape(place)}/{INDEX}">{escape(name)}</a>'
-        if (root / f"{place}.html").is_file():
-            line += f', and <a href="{escape(place)}.html">what changed then</a>'
+    for each in kept_versions(root):
+        line = f'<li><a href="{escape(each.entry)}">{escape(each.name)}</a>'
+        if each.changes is not None:
+            line += f', and <a href="{escape(each.changes)}">what changed then</a>'
         lines.append(f"{line}</li>\n")
     listed = f"<ul>\n{''.join(lines)}</ul>\n" if lines else "<p>There are none yet.</p>\n"
     head = f"{HEAD.format(title=_TITLE, more='')}<h1>{_TITLE}</h1>\n"
@@ -163,37 +181,9 @@ HEAD = (
 )
 _NEEDS_SERVER = (
     "<p>Some pages run scripts that browsers do not load from a disk (modules). With"
-    " <code>crawl-once mirror --serve DIR</code>, where DIR is this folder, they run.</p>\n"
+    " <code>crawl-once mirror serve DIR</code>, where DIR is this folder, they run.</p>\n"
 )
 END = "</body></html>\n"
-
-# Columns are named as in the files. What never was there has failed, and is not gone.
-_CHANGES = f"""
-SELECT pages.url AS url, CASE files.state WHEN 'own' THEN files.path END AS path,
-       known.distance AS distance, known.similarity AS similarity, known.reason AS reason,
-       known.moved_to AS moved_to, files.is_cut AS is_part
-FROM known
-JOIN pages ON pages.key = known.key AND pages.latest = 1
-LEFT JOIN files ON files.key = known.key
-WHERE known.visit = ? AND ? = CASE
-    WHEN known.outcome = '{GONE}' AND files.key IS NULL
-        AND pages.verdict IN ({listed(WITHOUT_PAGE)}) THEN '{FAILED}'
-    WHEN {STILL_AWAY} THEN '' ELSE known.outcome END
-ORDER BY pages.id
-"""
-
-_DUPLICATES = """
-SELECT one.url AS url, other.url AS stands_for_it, other.path AS path, pages.verdict AS why,
-       pages.distance AS distance, pages.similarity AS similarity
-FROM files AS one
-LEFT JOIN files AS other ON other.id = one.stand_in
-LEFT JOIN pages ON pages.key = one.key AND pages.latest = 1
-WHERE one.state <> 'own' ORDER BY one.id
-"""
-_MISSING = f"""
-SELECT verdict, reason, count(*) FROM pages WHERE latest = 1 AND verdict IN ({listed(WITHOUT_PAGE)})
-AND key NOT IN (SELECT key FROM files) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
-"""
 
 
 def write_entries(
@@ -270,10 +260,9 @@ def _contents(rows: Iterator[FileRow]) -> Iterator[bytes]:
     yield b"</ul>\n" + END.encode()
 
 
-def write_changes(database: Database, folder: MirrorFolder) -> None:
-    """Write the changes of the last visit: a list of each outcome, page by page."""
-    visit = int(database.meta(meta_names.VISIT) or 0)
-    lists = {outcome: _changes(database.read(_CHANGES, (visit, outcome))) for outcome in OUTCOMES}
+def write_changes(table: FileTable, folder: MirrorFolder, visit: int) -> None:
+    """Write the changes of a visit: a list of each outcome, page by page."""
+    lists = {outcome: _changes(table.changes(visit, outcome)) for outcome in OUTCOMES}
     folder.write(CHANGES, _object({"visit": visit, **lists}))
 
 
@@ -283,8 +272,8 @@ def _changes(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
         yield {name: value for name, value in found.items() if value is not None}
 
 
-def write_duplicates(database: Database, folder: MirrorFolder) -> None:
-    folder.write(DUPLICATES, _object({"duplicates": _objects(database.read(_DUPLICATES))}))
+def write_duplicates(table: FileTable, folder: MirrorFolder) -> None:
+    folder.write(DUPLICATES, _object({"duplicates": _objects(table.duplicates())}))
 
 
 def _objects(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
@@ -312,11 +301,3 @@ def _object(members: Mapping[str, int | Iterator[dict[str, Any]]]) -> Iterator[b
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def missing_files(connection: sqlite3.Connection) -> dict[tuple[str, str], int]:
-    """Return the numbers of URLs without a file by verdict and reason, the most first."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for verdict, reason, count in connection.execute(_MISSING):
-        counts[verdict, in_words(reason) or "?"] += count
-    return dict(counts.most_common())

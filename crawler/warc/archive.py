@@ -17,7 +17,7 @@ from crawler.storage.directory import take_lock
 from crawler.storage.errors import JobError
 from crawler.warc import record_writing as records
 from crawler.warc.record_reading import is_record
-from crawler.warc.record_writing import Exchange, OriginalRecord, Place, Recorded
+from crawler.warc.record_writing import Exchange, OriginalRecord, Recorded, RecordPlace
 from crawler.warc.sources import ArchiveError
 from crawler.warc.warc_files import WarcFiles, mend, pack
 from neardup.files.durable import open_sqlite
@@ -96,7 +96,7 @@ class Payloads:
         if row is None:
             return None
         url, date, held, *place = row
-        return OriginalRecord(url, date, held, Place(*place))
+        return OriginalRecord(url, date, held, RecordPlace(*place))
 
     def last_of(self, url: str) -> tuple[OriginalRecord | None, Version]:
         """Return the record with the last payload of a URL, if there is one, and its version."""
@@ -191,7 +191,7 @@ class Archive:
     ) -> None:
         self.folder = folder
         self._failure: str | None = None
-        self._read_through: set[Place] = set()
+        self._read_through: set[RecordPlace] = set()
         self._is_closed = False
         self._lock = lock(folder)
         try:
@@ -211,7 +211,7 @@ class Archive:
             return self._record(exchange, digest, found if self._look(found)() else None)
 
     async def record_large(self, exchange: Exchange) -> Recorded:
-        """As ``record``, for a body in a file, which is read and compressed in a thread.
+        """Do the same as ``record`` for a body in a file, which is read and compressed in a thread.
 
         The record is copied from a nameless file once it is complete, so that no other one is
         written in its midst, and nothing refers to it before.
@@ -272,7 +272,7 @@ class Archive:
                 self._read_through.add(place)
             return is_whole
 
-    def _note_answer(self, exchange: Exchange, digest: str, place: Place | None) -> None:
+    def _note_answer(self, exchange: Exchange, digest: str, place: RecordPlace | None) -> None:
         """Note the payload of an exchange, with its place where a record with it was written."""
         version = exchange.field(b"etag"), exchange.field(b"last-modified")
         if exchange.status == HTTPStatus.OK:

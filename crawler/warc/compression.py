@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 from contextlib import suppress
 from functools import partial
 from gzip import BadGzipFile, GzipFile
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import zstandard
 from warcio.archiveiterator import WARCIterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 PIECE_BYTES = 1 << 16
 _FRAME_BYTES = 1 << 9
-"""Unpack so many bytes of zstd at once, which may become 16 MB."""
+"""Unpack this many bytes of zstd at once, which may become 16 MB."""
 
 _HEAD_BYTES = 1 << 21
 """Read at most this many bytes of lines of a record: its head, that of its message, blank ones.
@@ -34,7 +35,7 @@ _LINE_BYTES = 16
 
 _DICTIONARY_BYTES = 1 << 24
 PEEKED_BYTES = 1 << 8
-"""See by so many bytes of a gzip member or a frame of zstd whether a record begins there."""
+"""See by this many bytes of a gzip member or a frame of zstd whether a record begins there."""
 
 BROKEN = (
     ArchiveLoadFailed,
@@ -95,7 +96,7 @@ def unpacked(file: BinaryIO) -> Unpacked | None:
     return Unpacked(whole, damage)
 
 
-class Layout(NamedTuple):
+class RecordLayout(NamedTuple):
     """Compression of the records of a file.
 
     Attributes:
@@ -132,7 +133,7 @@ class Layout(NamedTuple):
         return self.opener.stream_reader(file, read_size=_FRAME_BYTES, read_across_frames=True)
 
 
-def layout_of(file: BinaryIO) -> Layout:
+def layout_of(file: BinaryIO) -> RecordLayout:
     file.seek(0)
     head = file.read(PIECE_BYTES)
     if head.startswith(_DICTIONARY):
@@ -140,7 +141,7 @@ def layout_of(file: BinaryIO) -> Layout:
     # Of a file that is damaged at its beginning, the next record tells.
     places = {magic: (b"\n" + head).find(magic) for magic in (_PLAIN, _GZIP, _ZSTD)}
     magic = min(((at, magic) for magic, at in places.items() if at >= 0), default=(0, _PLAIN))[1]
-    return Layout(magic, 0, zstandard.ZstdDecompressor() if magic == _ZSTD else None)
+    return RecordLayout(magic, 0, zstandard.ZstdDecompressor() if magic == _ZSTD else None)
 
 
 def begins_as_archive(file: BinaryIO) -> bool:
@@ -150,7 +151,7 @@ def begins_as_archive(file: BinaryIO) -> bool:
     return is_packed or VERSION.startswith(begin)
 
 
-def _with_dictionary(file: BinaryIO, length: int) -> Layout:
+def _with_dictionary(file: BinaryIO, length: int) -> RecordLayout:
     file.seek(len(_DICTIONARY) + 4)
     dictionary = file.read(min(length, _DICTIONARY_BYTES))
     opener = zstandard.ZstdDecompressor()
@@ -161,10 +162,10 @@ def _with_dictionary(file: BinaryIO, length: int) -> Layout:
         opener = zstandard.ZstdDecompressor(dict_data=known)
     except zstandard.ZstdError:
         pass  # no record can be read without it, which is said of the first one
-    return Layout(_ZSTD, len(_DICTIONARY) + 4 + length, opener)
+    return RecordLayout(_ZSTD, len(_DICTIONARY) + 4 + length, opener)
 
 
-def _is_by_record(file: BinaryIO, layout: Layout) -> bool:
+def _is_by_record(file: BinaryIO, layout: RecordLayout) -> bool:
     """Return whether the first record is compressed by itself, or is damaged."""
     file.seek(layout.first)
     records = layout.records(file)
@@ -263,7 +264,7 @@ class _Frame:
         return b""
 
 
-class TooLargeError(Exception):
+class ChunkTooLargeError(Exception):
     """A chunk is larger than a payload may be."""
 
 
@@ -277,11 +278,11 @@ class Chunks(ChunkedDataReader):  # type: ignore[misc]
     def _try_decode(self, length_header: bytes) -> None:
         with suppress(ValueError):  # warcio tells then what is no chunk
             if int(length_header.split(b";")[0], 16) > self._max_bytes:
-                raise TooLargeError
+                raise ChunkTooLargeError
         super()._try_decode(length_header)
 
 
-def next_record(file: BinaryIO, at: int, layout: Layout) -> int | None:
+def next_record(file: BinaryIO, at: int, layout: RecordLayout) -> int | None:
     """Return the offset where the next record may begin, or None."""
     magic, data = layout.magic, b""
     piece_bytes = 4 * PEEKED_BYTES  # it is often near; as far as not, more is read at once
@@ -308,3 +309,39 @@ def in_words(error: Exception) -> str:
     if isinstance(error, StatusAndHeadersParserException | ArchiveLoadFailed):
         return "no record of WARC begins there"
     return lines[0].strip() if lines else "it breaks off"
+
+
+def part_of(file: io.IOBase | BinaryIO, start: int, length: int) -> BinaryIO:
+    """Return a part of a file as a file of its own, which closes the other one with itself."""
+    return cast("BinaryIO", io.BufferedReader(_Window(cast("BinaryIO", file), start, length)))
+
+
+class _Window(io.RawIOBase):
+    """A part of a file, readable as a file of its own."""
+
+    def __init__(self, file: BinaryIO, start: int, length: int) -> None:
+        self._file, self._start, self._length = file, start, length
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._length}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # of bytes
+        wanted = max(0, min(len(buffer), self._length - self._at))
+        self._file.seek(self._start + self._at)
+        data = self._file.read(wanted)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

@@ -13,13 +13,13 @@ from crawler.warc.compression import (
     PIECE_BYTES,
     VERSION,
     Chunks,
-    TooLargeError,
+    ChunkTooLargeError,
     begins_as_archive,
     in_words,
     layout_of,
     next_record,
+    part_of,
 )
-from crawler.warc.sources import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,13 +28,16 @@ if TYPE_CHECKING:
     from warcio.recordloader import ArcWarcRecord
     from warcio.statusandheaders import StatusAndHeaders
 
-    from crawler.warc.record_writing import Place
+    from crawler.warc.record_writing import RecordPlace
 
 _WEB = ("http:", "https:")
 _ANSWERS = frozenset({"response", "revisit", "resource"})
 
 _AGAIN_BYTES = 1 << 24
 """Read this and twice the size of a file again at most, in search of records after damage."""
+
+_DAMAGED_BYTES = 1 << 24
+"""Look this far for a first record in a file without the name of an archive."""
 
 _SHOWN = 200
 """Show at most this many characters of a URL."""
@@ -104,9 +107,18 @@ class WholeRecord:
         return value
 
 
-def is_archive(file: BinaryIO) -> bool:
-    """Return whether a file begins as an archive does, or a record can be read after damage."""
-    return begins_as_archive(file) or any(True for _ in read_records(file, lambda _: None))
+def is_archive(file: BinaryIO, *, is_named: bool = False) -> bool:
+    """Return whether a file begins as an archive does, or a record can be read after damage.
+
+    Args:
+        file: A seekable file.
+        is_named: Whether its name is that of an archive; of any other only the beginning is read.
+    """
+    if begins_as_archive(file):
+        return True
+    size = file.seek(0, os.SEEK_END)
+    looked_at = file if is_named else part_of(file, 0, min(size, _DAMAGED_BYTES))
+    return any(True for _ in read_records(looked_at, lambda _: None))
 
 
 def read_records(
@@ -155,7 +167,7 @@ def read_records(
             is_said = True
 
 
-def is_record(file: BinaryIO, place: Place, url: str, date: str) -> bool:
+def is_record(file: BinaryIO, place: RecordPlace, url: str, date: str) -> bool:
     """Return whether the whole record of a URL and a time is at a place, by its checksum too."""
 
     def refuse(what: str) -> None:
@@ -258,7 +270,7 @@ def _payload(record: ArcWarcRecord, max_bytes: int) -> bytes | None:
             if kept is not None:
                 kept += piece
                 kept = None if len(kept) > max_bytes else kept
-    except TooLargeError:
+    except ChunkTooLargeError:
         kept = None
     while is_chunked and raw.read(PIECE_BYTES):
         pass

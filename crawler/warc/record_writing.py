@@ -110,7 +110,7 @@ class Recorded(NamedTuple):
     date: str
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """The place of a record: the name of its file, and offset and length of its gzip member."""
 
     file: str
@@ -128,7 +128,7 @@ class OriginalRecord(NamedTuple):
     url: str
     date: str
     digest: str
-    place: Place
+    place: RecordPlace
 
 
 class RawHead(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types

@@ -12,7 +12,9 @@ import zipfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO
+
+from crawler.suggestions import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +38,7 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _NO_ARCHIVE = "is no archive: WARC, WARC in gzip or zstd, WACZ or a folder of those"
 
 
-class ArchiveError(Exception):
+class ArchiveError(UserError):
     """An archive cannot be written or read; the message says why."""
 
 
@@ -63,6 +65,8 @@ class WarcFile:
         """
         if self.unpacked is None:
             return self._as_it_is()
+        from crawler.warc.compression import part_of  # noqa: PLC0415  # warcio can wait
+
         shared = io.FileIO(os.dup(self.unpacked.file.fileno()))
         return part_of(shared, 0, os.fstat(shared.fileno()).st_size)
 
@@ -82,13 +86,10 @@ class WarcFile:
         return whole
 
     def _as_it_is(self) -> BinaryIO:
+        from crawler.warc.compression import part_of  # noqa: PLC0415  # warcio can wait
+
         file = self.path.open("rb")
         return file if self.length is None else part_of(file, self.start, self.length)
-
-
-def part_of(file: io.IOBase | BinaryIO, start: int, length: int) -> BinaryIO:
-    """Return a part of a file as a file of its own, which closes the other one with itself."""
-    return cast("BinaryIO", io.BufferedReader(_Window(cast("BinaryIO", file), start, length)))
 
 
 def archive_of(crawl: Path) -> Path:
@@ -117,7 +118,7 @@ def _of_path(path: Path) -> Iterator[WarcFile]:
         with path.open("rb") as file:
             is_zip = path.suffix.lower() == ".wacz" or file.read(4) == _LOCAL_MAGIC
             file.seek(0)
-            if not is_zip and not is_archive(file):
+            if not is_zip and not is_archive(file, is_named=path.name.lower().endswith(ENDINGS)):
                 raise ArchiveError(f"{path} {_NO_ARCHIVE}")
         yield from _of_wacz(path) if is_zip else (WarcFile(str(path), path),)
     except OSError as error:
@@ -167,34 +168,3 @@ def _start_of(path: Path, member: zipfile.ZipInfo) -> int | None:
         start = member.header_offset + _LOCAL_HEADER.size + int(name) + int(extra)
         is_there = magic == _LOCAL_MAGIC and start + member.file_size <= file.seek(0, os.SEEK_END)
     return start if is_there else None
-
-
-class _Window(io.RawIOBase):
-    """A part of a file, readable as a file of its own."""
-
-    def __init__(self, file: BinaryIO, start: int, length: int) -> None:
-        self._file, self._start, self._length = file, start, length
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._length}[whence]
-        self._at = max(0, base + offset)
-        return self._at
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # of bytes
-        wanted = max(0, min(len(buffer), self._length - self._at))
-        self._file.seek(self._start + self._at)
-        data = self._file.read(wanted)
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from warcio.warcwriter import WARCWriter
 
 from crawler.warc import record_writing as records
-from crawler.warc.record_writing import Place
+from crawler.warc.record_writing import RecordPlace
 from crawler.warc.sources import OPEN_SUFFIX
 from neardup.files.durable import open_itself
 
@@ -56,7 +56,7 @@ class WarcFiles:
         self.written: dict[str, int] = {}
         self._syncs = Syncs()
 
-    def write(self, group: Iterable[ArcWarcRecord], packed: BinaryIO | None = None) -> Place:
+    def write(self, group: Iterable[ArcWarcRecord], packed: BinaryIO | None = None) -> RecordPlace:
         """Write records, after one that ``pack`` has written to a file.
 
         Returns:
@@ -77,7 +77,7 @@ class WarcFiles:
             pack(self._file, record)
             ends.append(self._file.tell())
         self.written[self._path.stem] = ends[-1]
-        return Place(self._path.stem, ends[0], ends[1] - ends[0])
+        return RecordPlace(self._path.stem, ends[0], ends[1] - ends[0])
 
     def opened(self, name: str) -> BinaryIO | None:
         """Open a file of the folder, with all that was written to it, or return None."""

@@ -35,7 +35,7 @@ from neardup.files.durable import named_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from crawler.watch.watch_store import Change, Noted, WatchStore
+    from crawler.watch.watch_store import Noted, PageChange, WatchStore
 
 BATCH = 100
 """Hand over at most this many changes at a time."""
@@ -44,7 +44,7 @@ TIMEOUT_SECS = 30.0
 """A webhook has this time to answer."""
 
 RETRIES = 3
-"""A webhook is asked again so often, after 1, 2 and 4 seconds."""
+"""A webhook is asked again this many times, after 1, 2 and 4 seconds."""
 
 TOTAL_SECS = 120.0
 """A webhook is left after this time, tries and waiting included."""
@@ -53,7 +53,7 @@ COMMAND_SECS = 600.0
 """A command has this time for the changes that it gets at once."""
 
 MAX_ENTRIES = 100
-"""A feed has the newest entries, at most so many."""
+"""A feed has the newest entries, at most this many."""
 
 _STANDARD_OUTPUT = "-"
 _NAMESPACE = "http://www.w3.org/2005/Atom"
@@ -102,7 +102,7 @@ class JsonLines(Receiver):
         self.name = "lines -" if is_stdout else f"lines {Path(file).resolve()}"
 
     def deliver(self, store: WatchStore, is_stopped: Callable[[], bool]) -> None:
-        """Append what is not there yet, also of what a killed process was writing."""
+        """Append what is not there yet, also where a killed process was writing."""
         place = store.place(self.name)
         if self._file != _STANDARD_OUTPUT and place is not None:
             try:
@@ -249,8 +249,8 @@ class Webhook(Receiver):
 def _authorization(written: str) -> dict[str, str]:
     """Return the header of HTTP authentication for ``user:password`` as a URL has it."""
     user, _, password = written.partition(":")
-    said = f"{unquote(user)}:{unquote(password)}".encode()
-    return {"Authorization": f"Basic {b64encode(said).decode()}"}
+    credentials = f"{unquote(user)}:{unquote(password)}".encode()
+    return {"Authorization": f"Basic {b64encode(credentials).decode()}"}
 
 
 class UserCommand(Receiver):
@@ -310,7 +310,7 @@ def deliver_all(
 
 
 def _cause(error: urllib3.exceptions.HTTPError) -> str:
-    """Return the words of what failed last, without those of the library around them."""
+    """Return the words of the last failure, without those of the library around them."""
     reason = getattr(error, "reason", None) or error
     for one in (reason.__cause__, *reason.args[::-1]):
         if isinstance(one, OSError) and one.strerror:
@@ -318,7 +318,7 @@ def _cause(error: urllib3.exceptions.HTTPError) -> str:
     return str(reason).rpartition(": ")[2] or type(reason).__name__
 
 
-def write_feed(path: Path, changes: Sequence[Change], now: float) -> None:
+def write_feed(path: Path, changes: Sequence[PageChange], now: float) -> None:
     """Replace a feed as a whole.
 
     Args:
@@ -335,7 +335,7 @@ def write_feed(path: Path, changes: Sequence[Change], now: float) -> None:
         file.write(feed)
 
 
-def make_feed(place: str, changes: Sequence[Change], now: float) -> bytes:
+def make_feed(place: str, changes: Sequence[PageChange], now: float) -> bytes:
     """Return a feed as XML in UTF-8.
 
     Args:
@@ -357,7 +357,7 @@ def make_feed(place: str, changes: Sequence[Change], now: float) -> bytes:
     return written
 
 
-def _add_entry(feed: ET.Element, change: Change) -> None:
+def _add_entry(feed: ET.Element, change: PageChange) -> None:
     entry = _add(feed, "entry")
     _add(entry, "id", change.id)
     _add(entry, "title", f"{change.title or change.url}: {change.kind}")
@@ -368,7 +368,7 @@ def _add_entry(feed: ET.Element, change: Change) -> None:
     _add(entry, "content", _html(change), type="html")
 
 
-def _html(change: Change) -> str:
+def _html(change: PageChange) -> str:
     parts = [f"<p>{escape(change.summary)}</p>"]
     parts += [f"<p><del>{escape(passage)}</del></p>" for passage in change.removed]
     parts += [f"<p><ins>{escape(passage)}</ins></p>" for passage in change.added]

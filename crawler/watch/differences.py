@@ -37,7 +37,7 @@ class Passage(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TextDifference:
     """Differences between two texts of a page.
 
     Attributes:
@@ -63,7 +63,7 @@ def find_difference(
     new: str,
     language: str | None = None,
     is_boilerplate: Callable[[Passage], bool] = lambda _: False,
-) -> Difference:
+) -> TextDifference:
     """Return what differs between two texts but for boilerplate, clocks, dates and counters.
 
     A passage that only changed its place does not differ.
@@ -165,7 +165,7 @@ class _Pieces:
                     _Edit(*pair, *_word_counts(*(one.key for one in pair))) for pair in pairs
                 ]
 
-    def difference(self) -> Difference:
+    def difference(self) -> TextDifference:
         """Return what differs, without passages that only changed their place."""
         paragraphs = _without_moved(*self._paragraphs)
         sentences = _without_moved(*self._sentences)
@@ -174,11 +174,11 @@ class _Pieces:
         added = [*paragraphs[1], *sentences[1], *(edit.new for edit in edits)]
         edited = sum(edit.removed for edit in edits), sum(edit.added for edit in edits)
         parts = [
-            *_said(paragraphs, "paragraph"),
-            *_said(sentences, "sentence"),
-            *_said_of_edits(len(edits), *edited),
+            *_passage_words(paragraphs, "paragraph"),
+            *_passage_words(sentences, "sentence"),
+            *_edit_words(len(edits), *edited),
         ]
-        return Difference(
+        return TextDifference(
             tuple(passage.text for passage in added),
             tuple(passage.text for passage in removed),
             words_added=_words(paragraphs[1]) + _words(sentences[1]) + edited[1],
@@ -242,7 +242,7 @@ def _words(passages: Sequence[Passage]) -> int:
     return sum(_word_counts("", passage.text)[1] for passage in passages)
 
 
-def _said(both: tuple[Sequence[Passage], Sequence[Passage]], kind: str) -> list[str]:
+def _passage_words(both: tuple[Sequence[Passage], Sequence[Passage]], kind: str) -> list[str]:
     """Return what to say of whole passages that were removed or added."""
     parts = []
     for passages, verb in ((both[1], "added"), (both[0], "removed")):
@@ -255,7 +255,7 @@ def _said(both: tuple[Sequence[Passage], Sequence[Passage]], kind: str) -> list[
     return parts
 
 
-def _said_of_edits(count: int, removed: int, added: int) -> list[str]:
+def _edit_words(count: int, removed: int, added: int) -> list[str]:
     if not count:
         return []
     where = "a sentence" if count == 1 else f"{count:,} sentences"

@@ -11,14 +11,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from crawler.storage import meta_names
-from crawler.storage.database import open_for_reading
+from crawler.storage.database import meta_of, open_for_reading
 from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobError
 from neardup.files.durable import new_file
 from neardup.installing import start_python
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
@@ -26,7 +25,7 @@ LOG_NAME = "watch.log"
 CONFIGURATION_NAME = "crawl-once.toml"
 
 PATIENCE_SECS = 60.0
-"""Wait so long for another crawl of the directory, such as one whose watch was killed."""
+"""Wait this many seconds for another crawl of the directory, such as one whose watch was killed."""
 
 FILE_ARGUMENTS = ("cookies", "rules")
 """Arguments that name files of the user, which a directory of others may remember too."""
@@ -57,16 +56,18 @@ def remembered_arguments(folder: Path) -> dict[str, str]:
         JobError: There is no crawl in it, or none that can be visited.
     """
     with closing(open_for_reading(folder)) as connection:
-        meta: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
-    plan = meta.get(meta_names.PLAN)
+        plan, fleet, arguments = (
+            meta_of(connection.execute, name)
+            for name in (meta_names.PLAN, meta_names.FLEET, meta_names.ARGUMENTS)
+        )
     if plan is None:
         raise JobError(f"{folder}: crawled by a spider of your own, which you run again yourself")
-    if meta_names.FLEET in meta:
+    if fleet is not None:
         raise JobError(f"{folder}: belongs to a fleet, whose crawls are visited by all workers")
     spider = plan.partition(" ")[0]
     if spider != "site":
         raise JobError(f"{folder}: holds {_OTHERS.get(spider, f'a crawl of {spider}')}")
-    stored = json.loads(meta.get(meta_names.ARGUMENTS, "{}"))
+    stored = json.loads(arguments or "{}")
     found = stored if stored.get("url") else planned_arguments(plan)
     if str(found["url"]).startswith("-"):
         raise JobError(f"{folder}: remembers no URL, but {found['url']}")
@@ -91,12 +92,6 @@ def planned_arguments(plan: str) -> dict[str, str]:
         if word:
             rest, found[name] = before, value
     return found
-
-
-def last_seen(connection: sqlite3.Connection) -> float | None:
-    """Return when the crawl saw a page last, in seconds since 1970. Complexity: O(pages)."""
-    (seen,) = connection.execute("SELECT max(seen_at) FROM pages").fetchone()
-    return None if seen is None else float(seen)
 
 
 class VisitOptions(NamedTuple):
@@ -125,7 +120,7 @@ class Ended(NamedTuple):
     Attributes:
         has_run: Whether the crawl ran; pages that it did not reach are asked for the next time.
         problem: What went wrong; empty: nothing.
-        is_killed: Whether a signal of somebody else ended it.
+        is_killed: Whether a signal from outside ended it.
     """
 
     has_run: bool
@@ -223,7 +218,7 @@ def visit_words(folder: Path, arguments: Mapping[str, str], options: VisitOption
     """Return the words of ``crawl-once`` for a visit.
 
     Raises:
-        JobError: The directory remembers a file to whose use nobody agreed.
+        JobError: The directory remembers a file whose use was not agreed to.
     """
     agreed = options.files.get(folder.resolve(), {})
     for name in FILE_ARGUMENTS:
@@ -233,7 +228,7 @@ def visit_words(folder: Path, arguments: Mapping[str, str], options: VisitOption
     given = {**arguments, **options.limits, "revisit": options.revisit}
     url = given.pop("url")
     words = ["crawl", url, str(folder.resolve())]
-    words += [f"--{name.replace('_', '-')}={value}" for name, value in given.items()]
+    words += [word for name, value in given.items() for word in ("-a", f"{name}={value}")]
     words += options.logs
     own = folder / CONFIGURATION_NAME
     configuration = options.configuration or (str(own) if own.is_file() else None)
@@ -271,7 +266,7 @@ def _problem(log: Path, status: int) -> str:
     with log.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
         lines = file.read().decode(errors="replace").splitlines()
-    told = [line.removeprefix(_PREFIX) for line in lines if line.startswith(_PREFIX)]
+    messages = [line.removeprefix(_PREFIX) for line in lines if line.startswith(_PREFIX)]
     if status < 0:
         return f"the crawl was ended by signal {-status}, see {log}"
-    return told[-1] if told else f"the crawl ended with exit status {status}, see {log}"
+    return messages[-1] if messages else f"the crawl ended with exit status {status}, see {log}"

@@ -1,7 +1,7 @@
 """Remember in ``watch.db`` what was told of a crawl directory, and who was told it.
 
 A change is found and noted in one transaction, together with the state of its page that is known
-from then on: a killed process finds it anew, or finds it noted. Each receiver has the number of
+from then on: a killed process finds it again, or finds it noted. Each receiver has the number of
 the last change that it took, so that what it did not take is sent again.
 """
 
@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from crawler.maintenance.tally import count_queued
+from crawler.pages.verdicts import FAILED, FORBIDDEN, GONE, MOVED, OF_TEXTS, READ, listed
 from crawler.storage import meta_names
 from crawler.storage.database import FILE_NAME as CRAWL_FILE
 from crawler.storage.database import meta_of, open_for_reading
@@ -23,7 +24,7 @@ from crawler.storage.errors import JobError, JobInUseError
 from neardup.files.durable import open_sqlite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from filelock import FileLock
@@ -62,11 +63,62 @@ CREATE TABLE IF NOT EXISTS receivers (
 ) WITHOUT ROWID;
 """
 
+_IS_AWAY = f"known.outcome IN ({listed({MOVED, GONE, FORBIDDEN})})"
+_IS_READ = f"known.outcome IN ({listed(READ)})"
+_TEXTS = f"pages.latest = 1 AND pages.verdict IN ({listed(OF_TEXTS)})"
+
+_STATES = f"""
+INSERT INTO told SELECT pages.key, pages.id, coalesce({_IS_AWAY}, 0)
+FROM pages LEFT JOIN known USING (key) WHERE {_TEXTS}
+"""
+_TITLES = f"""
+INSERT OR IGNORE INTO titles SELECT pages.key, pages.title, 0 FROM pages WHERE {_TEXTS}
+"""
+_TITLES_THAT_STAYED = f"""
+UPDATE titles SET changed = 0 WHERE changed > 0 AND changed < (
+    SELECT seen_visit FROM pages WHERE pages.key = titles.key AND {_TEXTS})
+"""
+_BATCH = 100
+"""Note this many pages in a transaction."""
+
+_DIFFERING = f"""
+SELECT pages.key, pages.id, pages.url, pages.title, pages.language, pages.words, pages.verdict,
+       pages.seen_at, coalesce({_IS_AWAY}, 0) AS is_away, coalesce({_IS_READ}, 0) AS is_read,
+       known.outcome, known.reason, known.moved_to,
+       pages.seen_visit, told.page AS told_page, told.is_away AS was_away,
+       titles.title AS told_title, coalesce(titles.changed, 0) AS title_changed
+FROM pages NOT INDEXED LEFT JOIN known USING (key) LEFT JOIN told ON told.key = pages.key
+LEFT JOIN titles ON titles.key = pages.key
+WHERE pages.id > ? AND {_TEXTS} AND (told.key IS NULL OR told.page <> pages.id
+  OR (told.is_away AND {_IS_READ}) OR (NOT told.is_away AND {_IS_AWAY})
+  OR (titles.key IS NOT NULL AND titles.title IS NOT pages.title))
+ORDER BY pages.id LIMIT {_BATCH}
+"""
+_DROPPED = f"""
+SELECT told.key, told.page, pages.id, pages.url, pages.title, pages.verdict
+FROM told CROSS JOIN pages ON pages.key = told.key AND pages.latest = 1
+WHERE told.key > ? AND NOT told.is_away AND pages.verdict NOT IN ({listed(OF_TEXTS)})
+ORDER BY told.key LIMIT {_BATCH}
+"""
+_ASKED = "SELECT count(*), coalesce(sum(outcome = ?), 0) FROM known WHERE visit = ?"
+
+# On the disk where there are many: a visit may find all pages of a large site changed.
+_SIDES = """
+CREATE TEMP TABLE IF NOT EXISTS one_sided (
+    host INTEGER, hash BLOB, pages INTEGER NOT NULL, PRIMARY KEY (host, hash)
+) WITHOUT ROWID;
+DELETE FROM one_sided;
+"""
+_COUNT_SIDE = """
+INSERT INTO one_sided VALUES (?, ?, 1) ON CONFLICT (host, hash) DO UPDATE SET pages = pages + 1
+"""
+_REPEATED = "SELECT host, hash, pages FROM one_sided WHERE pages >= ?"
+
 _FORMAT, _BEGAN, _ENDED, _PID, _BASED = "format", "began", "ended", "pid", "based"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PageChange:
     """A change of a page.
 
     Attributes:
@@ -107,10 +159,10 @@ class Noted:
     json: str
 
     @property
-    def change(self) -> Change:
+    def change(self) -> PageChange:
         fields = json.loads(self.json)
         lists = {name: tuple(fields[name]) for name in ("added", "removed")}
-        return Change(**{**fields, **lists})
+        return PageChange(**{**fields, **lists})
 
 
 class WatchStore:
@@ -176,6 +228,16 @@ class WatchStore:
         """Number of URLs that the last visit has not asked for yet."""
         return count_queued(self.connection) if self.visit else 0
 
+    def last_seen(self) -> float | None:
+        """Return when the crawl saw a page last, in seconds since 1970. Complexity: O(pages)."""
+        seen: float | None = self.connection.execute("SELECT max(seen_at) FROM pages").fetchone()[0]
+        return seen
+
+    def asked(self) -> tuple[int, int]:
+        """Return how many URLs the last visit has asked for, and how many of them failed."""
+        asked, failed = self.connection.execute(_ASKED, (FAILED, self.visit)).fetchone()
+        return asked, failed
+
     def _get(self, name: str) -> str | None:
         row = self.connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
@@ -205,10 +267,49 @@ class WatchStore:
         """Whether it is known which pages there were, so that others are new."""
         return self._get(_BASED) is not None
 
-    def note_based(self) -> None:
-        self._set(_BASED, "1")
+    def take_base(self) -> int:
+        """Note which pages there are, so that others are new; return how many."""
+        with self.changing():
+            self.connection.execute("DELETE FROM told")
+            count = self.connection.execute(_STATES).rowcount
+            self.connection.execute(_TITLES)
+            self._set(_BASED, "1")
+        return count
 
-    def add(self, change: Change) -> None:
+    def differing(self) -> Iterator[list[sqlite3.Row]]:
+        """Yield the pages that differ from what was told of them, in batches."""
+        return self._batches(_DIFFERING, "id", 0)
+
+    def dropped(self) -> Iterator[list[sqlite3.Row]]:
+        """Yield the pages that were told and have no text any more, in batches."""
+        return self._batches(_DROPPED, "key", b"")
+
+    def _batches(self, sql: str, column: str, last: int | bytes) -> Iterator[list[sqlite3.Row]]:
+        """Yield rows in batches, each of them read before anything is written.
+
+        Args:
+            sql: Statement for the rows after one, in the order of a column.
+            column: The column.
+            last: What comes before its first value.
+        """
+        cursor = self.connection.cursor()
+        cursor.row_factory = sqlite3.Row
+        while rows := cursor.execute(sql, (last,)).fetchall():
+            yield rows
+            last = rows[-1][column]
+
+    def repeated_sides(
+        self, sides: Iterable[Sequence[tuple[int, bytes]]], least: int
+    ) -> list[tuple[int, bytes, int]]:
+        """Return what at least this many of some lists have, each with the number of its lists."""
+        self.connection.executescript(_SIDES)
+        for some in sides:
+            self.connection.executemany(_COUNT_SIDE, some)
+        found = self.connection.execute(_REPEATED, (least,)).fetchall()
+        self.connection.executescript(_SIDES)
+        return found
+
+    def add(self, change: PageChange) -> None:
         """Note a change, within ``changing``."""
         self.connection.execute("INSERT INTO changes (change) VALUES (?)", (change.to_json(),))
 
@@ -222,6 +323,11 @@ class WatchStore:
         self.connection.execute(
             "INSERT OR REPLACE INTO titles VALUES (?, ?, ?)", (key, title, changed)
         )
+
+    def note_titles(self) -> None:
+        """Note the titles of pages that have none here, and those that stayed."""
+        self.connection.execute(_TITLES)  # of pages that an older watch told
+        self.connection.execute(_TITLES_THAT_STAYED)
 
     def newest(self, count: int) -> list[Noted]:
         """Return the newest changes, the newest first."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.verdicts import FAILED as FAILED_OUTCOME
 from crawler.storage.errors import JobError
 from crawler.watch.changes import KINDS, ChangeFinder, Found
 from crawler.watch.delivery import MAX_ENTRIES, deliver_all, write_feed
@@ -19,7 +18,6 @@ from crawler.watch.visiting import (
     Ended,
     Signals,
     VisitOptions,
-    last_seen,
     remembered_arguments,
     visit,
 )
@@ -35,12 +33,8 @@ if TYPE_CHECKING:
 
 FAILED = 1
 
-_ASKED = """
-SELECT count(*), coalesce(sum(outcome = ?), 0) FROM known WHERE visit = ?
-"""
-
 RETRY_SECS = 600.0
-"""After so long, at most, a visit that could not run is tried again."""
+"""After this many seconds at most, a visit that could not run is tried again."""
 
 EARLY = 0.1
 """A start of ``--once`` visits what is due within this share of the interval.
@@ -49,7 +43,7 @@ Else a daily start that is a moment quicker than the last one would find nothing
 """
 
 DAYS_NAMED = 7
-"""A day of the week names a visit that is due within so many days."""
+"""A day of the week names a visit that is due within this many days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +113,7 @@ class _Watched:
     def _last_at(self) -> float | None:
         """When the last visit began, or, before the watch made one, the crawl saw a page last."""
         began = self.store.began
-        return last_seen(self.store.connection) if began is None else began
+        return self.store.last_seen() if began is None else began
 
     def note_end(self, ended: Ended) -> None:
         """Note that a visit is over; one that did not run, or was killed, is tried again."""
@@ -141,9 +135,8 @@ class _Watched:
 
     def answers(self) -> _Answers:
         """Count what came of the URLs of the last visit so far."""
-        visit = self.store.visit
-        asked, failed = self.store.connection.execute(_ASKED, (FAILED_OUTCOME, visit)).fetchone()
-        return _Answers(visit, asked - failed, failed)
+        asked, failed = self.store.asked()
+        return _Answers(self.store.visit, asked - failed, failed)
 
 
 class Watch:

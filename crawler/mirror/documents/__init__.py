@@ -12,8 +12,7 @@ kind         URLs
 PAGE         href of a and area; meta refresh; link rel=next, prev, first ... and
              rel=alternate of a page (translations); in feeds link, comments, enclosure
 FRAME        src of frame and iframe: a page within the page
-REQUISITE    src, srcset and such of img, source, script, embed, audio, video, track, input
-             type=image; poster, background, data of object; data-src and its kind; link
+REQUISITE    what browsers load to show a page: RESOURCE and EMBEDDED of ``URL_ATTRIBUTES``, link
              rel=stylesheet, icon, preload, manifest ...; url() and @import in style sheets and
              style attributes; href and xlink:href in SVG; xml-stylesheet; logos of feeds;
              modules that scripts and import maps name, and what scripts fetch by a literal URL

@@ -11,8 +11,8 @@ from crawler.mirror.documents.places import (
     GUESSED,
     SETS,
     Edit,
-    LinkKind,
     LinkPlace,
+    LinkRole,
     Places,
     foreign_kind_of,
     kind_of,
@@ -33,6 +33,7 @@ from crawler.mirror.documents.tags import (
     read_attributes,
 )
 from crawler.reading.metadata.metadata_record import directives
+from crawler.reading.value_addresses import may_be_address
 
 if TYPE_CHECKING:
     from crawler.mirror.documents.tags import Attribute
@@ -48,7 +49,6 @@ _PAINTS = frozenset(PAINTS.encode().split())
 # Parameters of plug-ins that are the file to play.
 _PLAYED = frozenset({"movie", "src", "filename"})
 _MEDIA = frozenset({b"audio", b"video"})
-_ADDRESS_LIKE = re.compile(r"\s*(?:https?:)?[^\s<>{}\"':]*[./][^\s<>{}\"']*\s*\Z", re.IGNORECASE)
 _SET_LIKE = re.compile(r"[./]")
 _CDATA = re.compile(rb"[\t\n\f\r ]*+<!\[CDATA\[")
 
@@ -134,7 +134,7 @@ class Elements:
             elif key in SETS:
                 self.places.addresses(attribute, kind, checks)
             else:
-                nofollow = kind is LinkKind.PAGE and self._is_nofollow(attributes)
+                nofollow = kind is LinkRole.PAGE and self._is_nofollow(attributes)
                 self.places.address(attribute, kind, nofollow=nofollow, companions=checks)
 
     def _input(self, name: bytes, attributes: Attributes) -> None:
@@ -153,7 +153,7 @@ class Elements:
         action = attributes.get(b"action")
         is_got = self._value(attributes, b"method").strip().lower() in {"", "get"}
         if action is not None:
-            self.places.address(action, LinkKind.FORM if is_got else LinkKind.OTHER)
+            self.places.address(action, LinkRole.FORM if is_got else LinkRole.OTHER)
 
     def _iframe(self, name: bytes, attributes: Attributes) -> None:
         self.srcdoc = attributes.get(b"srcdoc")
@@ -190,7 +190,7 @@ class Elements:
         name = self._value(attributes, b"name").strip().lower()
         relation = self._value(attributes, b"property").strip().lower()
         if relation in _PICTURES or name in _NAMED_PICTURES:
-            self.places.address(content, LinkKind.OTHER)
+            self.places.address(content, LinkRole.OTHER)
         if name == "robots":
             self.nofollow |= "nofollow" in directives(self.places.value(content))
 
@@ -203,7 +203,7 @@ class Elements:
             joined = self._from_codebase(attributes, written)
             is_list = name == b"applet" and "," in written  # several are left as they are
             if joined is not None and not is_list:
-                self.places.address(data, LinkKind.REQUISITE, written=joined)
+                self.places.address(data, LinkRole.REQUISITE, written=joined)
                 self.fixes.append(renamed(attributes[b"codebase"], b"data-codebase"))
             if joined is not None or is_list:
                 attributes = {each: at for each, at in attributes.items() if each != key}
@@ -226,7 +226,7 @@ class Elements:
     def _parameter(self, _: bytes, attributes: Attributes) -> None:
         value = attributes.get(b"value")
         if value is not None and self._value(attributes, b"name").strip().lower() in _PLAYED:
-            self.places.address(value, LinkKind.REQUISITE)
+            self.places.address(value, LinkRole.REQUISITE)
 
     def _value(self, attributes: Attributes, name: bytes) -> str:
         return self.places.value(attributes.get(name))
@@ -239,7 +239,7 @@ class Elements:
 
     def _is_address(self, key: bytes, attribute: Attribute) -> bool:
         value = self.places.value(attribute)
-        return (_SET_LIKE.search(value) if key in SETS else _ADDRESS_LIKE.match(value)) is not None
+        return bool(_SET_LIKE.search(value)) if key in SETS else may_be_address(value)
 
 
 _LOOKS = {
@@ -297,7 +297,7 @@ class _HtmlScan:
 
     def run(self, at: int, last: int) -> None:
         text, places = self._text, self._elements.places
-        add, encoding, page = places.add, places.encoding, LinkKind.PAGE
+        add, encoding, page = places.add, places.encoding, LinkRole.PAGE
         self._end = last
         match = HTML_STOP.match
         while (stop := match(text, at, last)) is not None:

@@ -16,7 +16,7 @@ from crawler.mirror.documents.charsets import (
     xml_charset,
 )
 from crawler.mirror.documents.elements import Elements, read_html, renamed
-from crawler.mirror.documents.places import Edit, LinkKind, Places, Rewritten, apply_edits
+from crawler.mirror.documents.places import Edit, LinkRole, Places, Rewritten, apply_edits
 from crawler.mirror.documents.scripts import SCRIPT_ENDINGS, SCRIPT_TYPES, names_any, read_names
 from crawler.mirror.documents.tags import QUOTINGS, escape
 from crawler.mirror.documents.xml import read_xml
@@ -212,7 +212,7 @@ class DocumentLink(NamedTuple):
 
     url: str | None
     fragment: str
-    kind: LinkKind
+    kind: LinkRole
     nofollow: bool
     written: str
 
@@ -320,7 +320,7 @@ class LinkedDocument:
 
     def _edits(self, address_of: Callable[[DocumentLink], str | None]) -> Iterator[Edit]:
         for place, link in zip(self._places, self.links, strict=True):
-            if link.kind is LinkKind.NAMED:  # nobody knows what a script makes of it
+            if link.kind is LinkRole.NAMED:  # nobody knows what a script makes of it
                 if link.url is not None:
                     address_of(link)
                 continue

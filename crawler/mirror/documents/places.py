@@ -18,8 +18,6 @@ import zstandard
 
 from crawler.mirror.documents.tags import (
     DOUBLE,
-    LAZY,
-    LAZY_SETS,
     QUOTINGS,
     SINGLE,
     UNQUOTED,
@@ -27,14 +25,8 @@ from crawler.mirror.documents.tags import (
     escape,
     read_value,
 )
+from crawler.reading import link_kinds
 from crawler.reading.content.content_xml import decompress
-from crawler.reading.link_kinds import (
-    FEED_TYPES,
-    PAGE_TYPES,
-    RESOURCES,
-    SEARCH_TYPE,
-    SERIES,
-)
 from crawler.reading.value_addresses import (
     may_hold_addresses,
     read_css,
@@ -146,7 +138,7 @@ def _take(records: bytes, place: int) -> tuple[int, int]:
 _QUOTES = re.compile(r"[\"'`\\]")
 
 
-class LinkKind(Enum):
+class LinkRole(Enum):
     """The relation of a URL to the document that contains it."""
 
     PAGE = "page"
@@ -158,71 +150,58 @@ class LinkKind(Enum):
     OTHER = "other"
 
 
-_NEEDED = RESOURCES | {"manifest"}
+_OF_CRAWLS = {
+    link_kinds.ANCHOR: LinkRole.PAGE,
+    link_kinds.RELATION: LinkRole.PAGE,
+    link_kinds.FRAME: LinkRole.FRAME,
+    link_kinds.FEED: LinkRole.FEED,
+} | dict.fromkeys(
+    (link_kinds.RESOURCE, link_kinds.EMBEDDED, link_kinds.MANIFEST, link_kinds.SEARCH),
+    LinkRole.REQUISITE,
+)
+"""Map the kinds of links in crawls to those in mirrors; those that are missing are OTHER."""
 
-PAGE, FRAME, REQUISITE, FEED, FORM, NAMED, OTHER = LinkKind
-
-_SEARCHES = dict.fromkeys(PAGE_TYPES, FORM) | {SEARCH_TYPE: REQUISITE}
-_EVERYWHERE = b"*"
-_SOURCES = b"img script embed audio video source track input amp-img image bgsound"
-_KINDS: dict[bytes, dict[bytes, LinkKind]] = {
-    b"href": {b"a": PAGE, b"area": PAGE, b"math": PAGE},
-    b"src": dict.fromkeys((b"iframe", b"frame", b"layer", b"ilayer"), FRAME)
-    | dict.fromkeys(_SOURCES.split(), REQUISITE),
-    b"srcset": {b"img": REQUISITE, b"source": REQUISITE},
-    b"action": {b"form": OTHER},
-    b"cite": dict.fromkeys((b"blockquote", b"q", b"del", b"ins"), OTHER),
-    b"longdesc": dict.fromkeys((b"img", b"frame", b"iframe"), OTHER),
-    b"ping": dict.fromkeys((b"a", b"area"), OTHER),
-    b"formaction": {b"button": OTHER, b"input": OTHER},
-    b"background": {_EVERYWHERE: REQUISITE},
-    b"poster": {b"video": REQUISITE},
-    b"data": {b"object": REQUISITE},
-    b"archive": {b"applet": REQUISITE},
-    b"lowsrc": {b"img": REQUISITE},
-    b"dynsrc": {b"img": REQUISITE},
+_KINDS = {
+    attribute.encode(): {
+        element.encode(): _OF_CRAWLS.get(kind, LinkRole.OTHER)
+        for element, kind in kinds.items()
+        if (attribute, element) != ("src", link_kinds.ANY)
+    }
+    for attribute, kinds in link_kinds.URL_ATTRIBUTES.items()
 }
-_KINDS |= {
-    name.encode(): {b"iframe": FRAME, _EVERYWHERE: REQUISITE}
-    for name in f"{LAZY} {LAZY_SETS}".split()
-}
-SETS = frozenset(f"srcset imagesrcset {LAZY_SETS}".encode().split())
+_ANY = link_kinds.ANY.encode()
+SETS = frozenset(name.encode() for name in link_kinds.URL_SETS)
 # Attributes with values of any kind: "5", "true", JSON.
-GUESSED = frozenset(f"{LAZY} {LAZY_SETS}".encode().split())
+GUESSED = frozenset(name.encode() for name in (*link_kinds.LAZY, *link_kinds.LAZY_SETS))
 # SVG, where every element with a URL embeds its content, except for links.
 _FOREIGN_ADDRESSES = frozenset({b"href", b"xlink:href"})
 
 
-def kind_of(element: bytes, attribute: bytes) -> LinkKind | None:
+def kind_of(element: bytes, attribute: bytes) -> LinkRole | None:
     kinds = _KINDS.get(attribute)
-    return None if kinds is None else kinds.get(element) or kinds.get(_EVERYWHERE)
+    return None if kinds is None else kinds.get(element) or kinds.get(_ANY)
 
 
-def foreign_kind_of(element: bytes, attribute: bytes) -> LinkKind | None:
+def foreign_kind_of(element: bytes, attribute: bytes) -> LinkRole | None:
     """Return the kind of the URL in an attribute of SVG or MathML, or None if it holds none."""
     if attribute not in _FOREIGN_ADDRESSES:
         return None
-    return PAGE if element == b"a" else REQUISITE
+    return LinkRole.PAGE if element == b"a" else LinkRole.REQUISITE
 
 
-def kind_of_relation(relation: str, media_type: str) -> LinkKind:
+def kind_of_relation(relation: str, media_type: str) -> LinkRole:
     """Return the kind of the URL of a ``<link>``.
 
     Args:
         relation: Value of the ``rel`` attribute.
         media_type: Value of the ``type`` attribute.
     """
-    names = set(relation.lower().split())
-    media_type = media_type.partition(";")[0].strip().lower()
-    if not _NEEDED.isdisjoint(names):
-        return REQUISITE
-    if "alternate" in names and (media_type in FEED_TYPES or "feed" in names):
-        return FEED
-    if media_type in PAGE_TYPES and ("alternate" in names or not SERIES.isdisjoint(names)):
-        return PAGE
-    if "search" in names and media_type in _SEARCHES:
-        return _SEARCHES[media_type]
-    return OTHER
+    names = relation.lower().split()
+    if "alternate" in names and "feed" in names:
+        return LinkRole.FEED
+    kind = link_kinds.kind_of_relation(names, media_type) or ""
+    is_search_page = kind == link_kinds.VERSION and "search" in names
+    return LinkRole.FORM if is_search_page else _OF_CRAWLS.get(kind, LinkRole.OTHER)
 
 
 class LinkPlace(NamedTuple):
@@ -242,7 +221,7 @@ class LinkPlace(NamedTuple):
     start: int
     end: int
     written: str
-    kind: LinkKind
+    kind: LinkRole
     nofollow: bool
     write: Callable[[str], bytes]
     companions: tuple[Edit, ...] = ()
@@ -329,22 +308,22 @@ class Places:
     def address(
         self,
         attribute: Attribute,
-        kind: LinkKind,
+        kind: LinkRole,
         *,
         nofollow: bool = False,
         companions: tuple[Edit, ...] = (),
         written: str | None = None,
     ) -> None:
-        """Add an attribute that is a URL, of which more may be known than is written there."""
+        """Add an attribute that is a URL; more may be known of it than is written there."""
         written = self.value(attribute) if written is None else written
-        if kind is LinkKind.REQUISITE and is_own(written):
+        if kind is LinkRole.REQUISITE and is_own(written):
             return
         start, end, write = attribute.start, attribute.end, _PLAIN.get(attribute.quotes)
         if write is not None:
             self.add(LinkPlace(start, end, written, kind, nofollow, write, companions))
 
     def addresses(
-        self, attribute: Attribute, kind: LinkKind, companions: tuple[Edit, ...] = ()
+        self, attribute: Attribute, kind: LinkRole, companions: tuple[Edit, ...] = ()
     ) -> None:
         """Add an attribute that is a ``srcset``."""
         value = self.read(attribute)
@@ -362,7 +341,7 @@ class Places:
         if span is not None:
             start, end = (attribute.start + value.place(at) for at in span)
             written, write = self.decode(value.text[slice(*span)]), _PLAIN[attribute.quotes]
-            self.add(LinkPlace(start, end, written, LinkKind.PAGE, False, write))
+            self.add(LinkPlace(start, end, written, LinkRole.PAGE, False, write))
 
     def srcdoc(
         self, attribute: Attribute, value: Value, inner: Iterable[LinkPlace], fixes: Iterable[Edit]
@@ -393,7 +372,7 @@ class Places:
                 write = _constant(written)
             else:
                 write = _write_module if found.is_module else _write_in_script
-            kind = LinkKind.NAMED if found.is_guess else LinkKind.REQUISITE
+            kind = LinkRole.NAMED if found.is_guess else LinkRole.REQUISITE
             address = self.decode(written) if found.address is None else found.address
             self.add(LinkPlace(first, last, address, kind, False, write))
 
@@ -416,7 +395,7 @@ class Places:
             for first, last in read_css(css.text):
                 written = read_escapes(self.decode(css.text[first:last]))
                 span = start + css.place(first), start + css.place(last)
-                self.add(LinkPlace(*span, written, LinkKind.REQUISITE, False, write))
+                self.add(LinkPlace(*span, written, LinkRole.REQUISITE, False, write))
 
     def read(self, attribute: Attribute) -> Value:
         """Return the value of an attribute with its character references decoded."""

@@ -76,7 +76,7 @@ class ScriptAddress(NamedTuple):
         is_left: Whether it stays as written, since it is resolved against the pages that run the
             script.
         is_guess: Whether it may be no URL.
-        address: The URL that the script makes of what is written there, or None: it is what is
+        address: The URL that the script makes from the text there, or None: it is what is
             written.
     """
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from crawler.reading.link_extraction import REFERENCES
+from crawler.reading.link_kinds import URL_ATTRIBUTES
 
 WS = rb"\t\n\f\r "
 # A value that is not closed reaches to the end of the document: such a tag is none.
@@ -183,17 +184,10 @@ def _begun(attribute: bytes) -> bytes:
     return rb"%b[%b]*+=[%b]*+[\"']?[%b]*+" % (attribute, WS, WS, WS)
 
 
-# Attributes that hold a URL or are changed for another reason, and those of lazy images.
-LAZY = (
-    "data-src data-original data-lazy data-lazy-src data-bg data-background data-background-image"
-    " data-bg-src data-hi-res-src data-image data-img data-img-src data-full-src data-large-src"
-    " data-original-src data-poster data-url-src data-thumb"
-)
-LAZY_SETS = "data-srcset data-lazy-srcset data-original-set data-bgset"
-_NAMES = (
-    "href src srcset style action formaction background poster data imagesrcset lowsrc dynsrc"
-    f" http-equiv crossorigin integrity xlink:href cite longdesc ping archive {LAZY} {LAZY_SETS}"
-)
+# Attributes that hold a URL or are changed for another reason.
+_NAMES = " ".join((
+    *URL_ATTRIBUTES, "style", "imagesrcset", "http-equiv", "crossorigin", "integrity", "xlink:href",
+))  # fmt: skip
 # <meta name=robots> and <meta property=og:image> but no others: some pages have a hundred keywords.
 _ROBOTS = _begun(_either("name")) + rb"[rR&]"
 _PICTURE = _begun(_either("property")) + rb"og:image"

@@ -10,7 +10,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.mirror.documents.places import Edit, LinkKind, LinkPlace, write_cdata, write_text
+from crawler.mirror.documents.places import Edit, LinkPlace, LinkRole, write_cdata, write_text
 from crawler.mirror.documents.tags import XML_STOP, read_attributes, read_value
 from crawler.reading.link_kinds import FEED_TYPES, is_feed_namespace
 from crawler.reading.url_joining import joined
@@ -42,27 +42,27 @@ _OF_THE_PAGE = frozenset({b"base", b"meta"})
 _TEXT = re.compile(rb"\s*+(?:<!\[CDATA\[\s*+([^\]<>]*+)\]\]>|([^<]*+))")
 _ABSOLUTE = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 # Elements of feeds whose text is a URL, within some others or any.
-_TEXT_ADDRESSES: dict[bytes, tuple[LinkKind, tuple[bytes, ...]]] = {
-    b"link": (LinkKind.PAGE, ()),
-    b"comments": (LinkKind.PAGE, ()),
-    b"url": (LinkKind.REQUISITE, (b"image",)),
-    b"icon": (LinkKind.REQUISITE, ()),
-    b"logo": (LinkKind.REQUISITE, ()),
-    b"guid": (LinkKind.PAGE, (b"item",)),
+_TEXT_ADDRESSES: dict[bytes, tuple[LinkRole, tuple[bytes, ...]]] = {
+    b"link": (LinkRole.PAGE, ()),
+    b"comments": (LinkRole.PAGE, ()),
+    b"url": (LinkRole.REQUISITE, (b"image",)),
+    b"icon": (LinkRole.REQUISITE, ()),
+    b"logo": (LinkRole.REQUISITE, ()),
+    b"guid": (LinkRole.PAGE, (b"item",)),
 }
 # Attributes of elements of feeds, and of their modules, that are a URL.
 _OF_FEEDS = {
-    (b"enclosure", b"url"): LinkKind.PAGE,
-    (b"content", b"src"): LinkKind.PAGE,
-    (b"source", b"url"): LinkKind.FEED,
+    (b"enclosure", b"url"): LinkRole.PAGE,
+    (b"content", b"src"): LinkRole.PAGE,
+    (b"source", b"url"): LinkRole.FEED,
 }
 _OF_MODULES = {
     _MEDIA: {
-        (b"content", b"url"): LinkKind.PAGE,
-        (b"player", b"url"): LinkKind.PAGE,
-        (b"thumbnail", b"url"): LinkKind.REQUISITE,
+        (b"content", b"url"): LinkRole.PAGE,
+        (b"player", b"url"): LinkRole.PAGE,
+        (b"thumbnail", b"url"): LinkRole.REQUISITE,
     },
-    _ITUNES: {(b"image", b"href"): LinkKind.REQUISITE},
+    _ITUNES: {(b"image", b"href"): LinkRole.REQUISITE},
 }
 # Relations of Atom's links that lead to pages for people.
 _READ = frozenset({"", "alternate", "related", "via", "enclosure"})
@@ -233,10 +233,10 @@ class _XmlScan:
 
     def _is_permanent(self, attributes: Attributes) -> bool:
         """Return whether an entry's name says that it is a URL, as it does by default."""
-        said = self._places.value(attributes.get(b"ispermalink"))
-        return said.strip().lower() != "false"
+        declared = self._places.value(attributes.get(b"ispermalink"))
+        return declared.strip().lower() != "false"
 
-    def _text_place(self, kind: LinkKind, at: int) -> LinkPlace | None:
+    def _text_place(self, kind: LinkRole, at: int) -> LinkPlace | None:
         match = _TEXT.match(self._text, at)
         if match is None or match.lastindex is None:
             return None
@@ -258,10 +258,10 @@ def _leave_templates(elements: Elements) -> None:
 def _style_sheet(elements: Elements, start: int, end: int) -> None:
     href = read_attributes(elements.places.text, start, end).get(b"href")
     if href is not None:
-        elements.places.address(href, LinkKind.REQUISITE)
+        elements.places.address(href, LinkRole.REQUISITE)
 
 
-def _kind_of_atom_link(relation: str, media_type: str) -> LinkKind:
+def _kind_of_atom_link(relation: str, media_type: str) -> LinkRole:
     if relation not in _READ:
-        return LinkKind.OTHER
-    return LinkKind.FEED if media_type in FEED_TYPES else LinkKind.PAGE
+        return LinkRole.OTHER
+    return LinkRole.FEED if media_type in FEED_TYPES else LinkRole.PAGE

@@ -31,6 +31,7 @@ def run(*arguments: str, stdin: str = "") -> Done:
         contextlib.chdir(PROJECT),
         patch.dict(os.environ),
         patch.object(sys, "path", [*sys.path]),
+        patch.object(sys, "argv", ["scrapy", *arguments]),
         patch.object(sys, "stdin", io.StringIO(stdin)),
         contextlib.redirect_stdout(output),
         contextlib.redirect_stderr(errors),

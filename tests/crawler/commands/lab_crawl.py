@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.lab.crawl_sources import loaded
 from crawler.lab.labels import label_of, store_labels
+from crawler.lab.session import loaded
 from crawler.lab.sides import place_of
 from tests.crawler.pages.test_capture import html
 from tests.crawler.pages.test_revisits import OPTIONS, Visiting

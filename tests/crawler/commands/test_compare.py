@@ -221,7 +221,7 @@ class TestFetching:
         (("FILE", "http://example.com/", "--crawl", "x"), "x: no such file or directory"),
         (("FILE", "FILE", "--contxt", "3"), "did you mean --context?"),
         (("FILE", "FILE", "--context", "-3"), "--context"),
-        (("FILE", "FILE", "--text", "show"), "judged or shown expected; did you mean shown?"),
+        (("FILE", "FILE", "--text", "show"), "--text show: no such text; did you mean shown?"),
         (("FILE", "BINARY"), "no HTML, document or text in UTF-8"),
         (("FILE", "FOLDER"), "Is a directory"),
     ],

@@ -115,7 +115,7 @@ def test_nor_that_of_a_mirror(tmp_path: Path) -> None:
         f"INSERT INTO files VALUES (1, x'00', 'http://a/', {NO_TEXT}, 'a', 'text/html', 0, 1, 1,"
         " x'00', 'own', NULL, 0, x'00', x'', NULL, NULL, 0, 0, 0)",
     )
-    done = run("mirror", "--check", str(tmp_path))
+    done = run("mirror", "check", str(tmp_path))
     assert done.returncode in {1, 2}
     assert len(done.stderr.splitlines()) == 1, done.stderr
 

@@ -63,7 +63,7 @@ def capture(job: Job, path: str, content: str, kind: str | None, language: str |
         extract=replace(extract, content=packed),
         metadata=metadata,
     )
-    asyncio.run(job.archivist.capture_read(answer, reading))
+    asyncio.run(job.processor.capture_read(answer, reading))
 
 
 @pytest.fixture(scope="module")
@@ -341,7 +341,7 @@ def test_types_are_told_as_a_guess_with_those_of_the_other_pages(
     assert all(f"{one} {kept.count(one)}" in said.partition("\n")[0] for one in {*kept})
 
 
-@pytest.mark.parametrize("language", ["english", "en,", ""])
+@pytest.mark.parametrize("language", ["english", "en,", ","])
 def test_what_is_no_code_of_a_language_is_refused(
     folder: Path, tmp_path: Path, language: str
 ) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.console.command_line import CommandError
-from crawler.console.page_options import moment, statuses
+from crawler.console.options import CommandError, moment, statuses
 from neardup import Parameters
 from tests.crawler.commands.in_process import run
 from tests.crawler.maintenance.rejudge.captured import Said, capture

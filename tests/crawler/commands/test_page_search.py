@@ -116,7 +116,7 @@ def test_verify_knows_the_file(folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("words", ['"open', "a AND", "c++", "(", "name:x", ""])
+@pytest.mark.parametrize("words", ['"open', "a AND", "c++", "(", "name:x", " "])
 def test_what_is_no_query_is_told_in_one_line(folder: Path, words: str) -> None:
     done = run("pages", str(folder), "--search", words)
     assert (done.returncode, done.stdout) == (2, "")

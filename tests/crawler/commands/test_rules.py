@@ -104,6 +104,25 @@ def test_a_rule_is_forgotten_once(folder: Path) -> None:
     assert again.stderr == "scrapy rules: no rule 1 holds; there are: none\n"
 
 
+def test_a_standard_rule_is_switched_off_and_not_forgotten(folder: Path) -> None:
+    execute(
+        folder,
+        "INSERT INTO url_rules SELECT 2, state,"
+        ' \'{"context": {"host": "example.com"},'
+        ' "transform": {"kind": "standard", "name": "sort_arguments"}}\','
+        ' positives, 1, saved, \'{"due_at": 9, "examined": "seldom"}\', \'docs/urls.md\', since,'
+        " reason FROM url_rules",
+    )
+    told = scrapy("rules", str(folder)).stdout
+    lines = told[told.index("2  example.com: sort_arguments (docs/urls.md)") :].splitlines()
+    off = "-s URLS_DISABLED_RULES switches it off, in a new directory"
+    assert lines[3].endswith(off)
+    done = scrapy("rules", str(folder), "--forget", "2")
+    assert done.returncode == 2
+    standard = "rule 2 is a standard one, sort_arguments (docs/urls.md)"
+    assert done.stderr == f"scrapy rules: {standard}: {off}\n"
+
+
 @pytest.mark.parametrize("number", ["0", "7", "99999999"])
 def test_a_rule_that_is_not_there_is_named(folder: Path, number: str) -> None:
     done = scrapy("rules", str(folder), "--forget", number)

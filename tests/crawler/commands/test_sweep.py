@@ -192,7 +192,7 @@ def test_several_sources_and_files_are_judged_together(folder: Path, tmp_path: P
         (("DIR", "--features", "word-3-se"), "--features must be written like word-3-set"),
         (("DIR", "--features", "word-40-set"), "--features size must be 1..16, got 40"),
         (("DIR", "--min-similarity", "2"), "--min-similarity takes similarities from 0 to 1"),
-        (("DIR", "--min-words", "few"), "--min-words takes a whole number, got 'few'"),
+        (("DIR", "--min-words", "few"), "--min-words must be a whole number, got 'few'"),
         (("DIR", "--plot", "plot.gif"), "its ending must be .png, .svg, .pdf"),
         (("DIR", "--plot", "nowhere/plot.png"), "no such directory: nowhere"),
     ],

@@ -13,7 +13,7 @@ from scrapy.cmdline import ScrapyArgumentParser, _get_commands_dict
 from scrapy.commands import ScrapyHelpFormatter
 from scrapy.utils.project import get_project_settings
 
-from crawler.console.command_line import GROUPS, PlainCommand
+from crawler.console.command_line import GROUPS, Command
 from crawler.program import CrawlOnce, command_names
 from tests.crawler.commands.in_process import run
 from tests.crawls.command import PROJECT
@@ -42,11 +42,11 @@ def test_help_names_the_commands_of_the_same_group() -> None:
 
 
 _WORDS = (
-    "crawler crawler.console crawler.console.command_line crawler.console.spider_command"
-    " crawler.console.escaping crawler.console.lab_options neardup.plurals"
-    " crawler.console.profile crawler.program crawler.console.progress_line"
+    "crawler crawler.console crawler.console.command_line crawler.commands.crawl"
+    " crawler.console.escaping crawler.console.lab_options crawler.console.options neardup.plurals"
+    " crawler.console.profile crawler.program crawler.console.progress"
     " crawler.console.scrapy_adapter"
-    " crawler.scrapy_commands crawler.console.spider_command"
+    " crawler.scrapy_commands crawler.commands.crawl"
     " crawler.frontier crawler.frontier.redis crawler.mirror crawler.mirror.errors"
     " crawler.spiders crawler.spiders.argument_table"
     " crawler.storage crawler.storage.errors crawler.suggestions"
@@ -131,7 +131,7 @@ def test_help_and_errors_of_our_program_do_not_wait_for_scrapy(words: list[str])
 @pytest.mark.parametrize("command", ["pages", "sweep", "pairs", "lab"])
 def test_a_missing_directory_is_told_before_pages_are_read(command: str) -> None:
     loaded = modules_of_our_program(command, "absent")
-    assert "crawler.console.page_options" in loaded
+    assert "crawler.console.options" in loaded
     assert not loaded & {"scrapy", "twisted", "nicegui", "trafilatura", "filelock"}
 
 
@@ -139,7 +139,7 @@ def test_what_a_start_does_not_import_exists() -> None:
     assert all(find_spec(name) for name in _LATER)
 
 
-class _Failing(PlainCommand):
+class _Failing(Command):
     """Raises an error of the system."""
 
     def __init__(self, error: OSError) -> None:

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from crawler.console.progress import JsonFormatter
+from crawler.console.escaping import JsonFormatter
 
 
 def line_of(message: str, *args: object, with_error: bool = False) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.console.mirror_run import _gone_lines
-from crawler.mirror.mirror_files import Gone
+from crawler.mirror.file_table import Gone
 
 
 @pytest.mark.parametrize(

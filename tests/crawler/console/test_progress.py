@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from crawler.console.live_progress import panel_of
-from crawler.console.progress import clock, plain_line
+from crawler.console.progress import clock, panel_of, plain_line
 from crawler.crawl_numbers import FINISHING, RUNNING, Numbers, Sums
 from crawler.pages.verdicts import (
     CHANGED,

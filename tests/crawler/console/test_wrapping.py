@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.console.count_tables import MIN_WIDTH, for_terminal, wrapped
+from crawler.console.report_text import MIN_WIDTH, for_terminal, wrapped
 from neardup import Parameters
 from tests.crawler.maintenance.rejudge.captured import Said, capture
 from tests.crawls.terminal import OnTerminal

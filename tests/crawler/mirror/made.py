@@ -17,8 +17,8 @@ from crawler.urls.canonical import Canonicalizer
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from crawler.mirror.file_table import FileTable
     from crawler.mirror.link_rewriting import FinishedMirror
-    from crawler.mirror.mirror_files import FileTable
 
 HTML = "text/html; charset=utf-8"
 canonicalize = Canonicalizer()

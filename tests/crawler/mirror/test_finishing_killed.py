@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.mirror.checking import Checker
-from crawler.mirror.file_store import MirrorStore, held
+from crawler.mirror.file_store import MirrorStore, file_content
+from crawler.mirror.file_table import FileTable
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.link_rewriting import Finisher
-from crawler.mirror.mirror_files import FileTable
 from crawler.pages.page_context import Fetched
 from crawler.storage.database import Database
 from crawler.url_rules.variants import PageKeys
@@ -71,7 +71,7 @@ class Mirror:
             found = Checker(table, files, lambda done, total: None).check()
             assert found.findings == {}
             for row in table.rows("state = 'own'"):
-                assert payload_digest(held(files, row).served) == row.payload_digest
+                assert payload_digest(file_content(files, row).served) == row.payload_digest
 
 
 def die_before(step: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.console.temporary_mirror import _data_type
-from crawler.mirror.mirror_files import FileRow
+from crawler.mirror.file_table import FileRow
 
 
 @pytest.mark.parametrize(

@@ -46,11 +46,22 @@ class TestSortingProperties:
         ("http://example.org/caf%C3%A9", "org,example)/caf%c3%a9"),
         ("http://127.0.0.1:8000/", "1,0,0,127:8000)/"),
         ("http://example.org/a b", "org,example)/a%20b"),
+        ("http://example.org/s%2Ft/", "org,example)/s/t"),
         ("http no URL", "http%20no%20url)/"),
     ],
 )
 def test_keys_are_those_of_players(url: str, key: str) -> None:
     assert url_key(url) == key
+
+
+def test_urls_with_one_key_have_a_line_each(tmp_path: Path) -> None:
+    """Players that ask by the key alone choose between them; others find the URL in the line."""
+    paths = ["/p?x=b%26c", "/p?x=b&c", "/p?c&x=b"]
+    record_all(tmp_path, *(exchange(path, path.encode()) for path in paths))
+    lines = finish(tmp_path, wacz=False).cdxj.read_text().splitlines()
+    assert {line.split()[0] for line in lines} == {"org,example)/p?c&x=b"}
+    named = {json.loads(line.split(" ", 2)[2])["url"] for line in lines}
+    assert named == {f"http://example.org{path}" for path in paths}
 
 
 @pytest.fixture(scope="module")

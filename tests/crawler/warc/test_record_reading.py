@@ -135,6 +135,14 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, name: str, content: bytes
         find_sources(str(path))
 
 
+def test_a_large_file_that_is_no_archive_is_refused_by_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "disk.img"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # without a byte on the disk; to read it all takes minutes
+    with pytest.raises(ArchiveError, match=r"disk\.img is no archive"):
+        find_sources(str(path))
+
+
 def test_a_wacz_of_any_name_is_read(tmp_path: Path) -> None:
     path = tmp_path / "x.zip"
     with zipfile.ZipFile(path, "w") as packed:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from crawler.watch.delivery import MAX_ENTRIES, make_feed, write_feed
-from crawler.watch.watch_store import Change
+from crawler.watch.watch_store import PageChange
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ _NAMES = {"a": "http://www.w3.org/2005/Atom"}
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 
 
-def change(number: int, **fields: str) -> Change:
+def change(number: int, **fields: str) -> PageChange:
     given: dict[str, Any] = {
         "id": f"urn:uuid:00000000-0000-4000-8000-{number:012d}",
         "directory": "/crawl",
@@ -28,7 +28,7 @@ def change(number: int, **fields: str) -> Change:
         "title": f"Page {number}",
         "summary": "a paragraph of 2 words was added",
     }
-    return Change(**{**given, **fields}, added=("Two <words>",), removed=("One & all",))
+    return PageChange(**{**given, **fields}, added=("Two <words>",), removed=("One & all",))
 
 
 def parsed(feed: bytes) -> ET.Element:

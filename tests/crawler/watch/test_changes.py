@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.watch import changes
+from crawler.watch import watch_store
 from crawler.watch.changes import MIN_REPEATED, ChangeFinder
 from crawler.watch.watch_store import WatchStore
 from neardup import Parameters
@@ -94,12 +94,12 @@ def test_a_site_that_changes_all_of_its_titles_is_not_told_page_by_page(
 
 
 def test_pages_are_read_in_batches_without_sorting_them(folder: Path, store: WatchStore) -> None:
-    for sql, first in ((changes._DIFFERING, 0), (changes._DROPPED, b"")):
+    for sql, first in ((watch_store._DIFFERING, 0), (watch_store._DROPPED, b"")):
         plan = store.connection.execute(f"EXPLAIN QUERY PLAN {sql}", (first,)).fetchall()
         assert not any("TEMP B-TREE" in row[-1] for row in plan), plan
     entitle(folder, 2, dict.fromkeys(range(PAGES), "New"))
-    small = changes._DIFFERING.replace(f"LIMIT {changes._BATCH}", "LIMIT 7")
-    batches = list(changes._batches(store.connection, small, "id", 0))
+    small = watch_store._DIFFERING.replace(f"LIMIT {watch_store._BATCH}", "LIMIT 7")
+    batches = list(store._batches(small, "id", 0))
     assert max(map(len, batches)) == 7
     ids = [row["id"] for batch in batches for row in batch]
     assert len(ids) == PAGES

@@ -17,7 +17,7 @@ import pytest
 
 from crawler.storage.database import Database
 from crawler.watch.delivery import BATCH, JsonLines, UserCommand, Webhook, deliver_all
-from crawler.watch.watch_store import Change, WatchStore
+from crawler.watch.watch_store import PageChange, WatchStore
 from tests.crawler.commands.in_process import run
 from tests.sites.serving import QuietServer
 
@@ -46,7 +46,7 @@ def note(store: WatchStore, *names: str) -> None:
     """Note a change for each name, which becomes its id."""
     with store.changing():
         for name in names:
-            store.add(Change(name, "/crawl", "http://a/", "changed", "2026-11-28", None, "new"))
+            store.add(PageChange(name, "/crawl", "http://a/", "changed", "2026-11-28", None, "new"))
 
 
 def ids(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.watch.differences import MAX_PAIRS, Difference, find_difference
+from crawler.watch.differences import MAX_PAIRS, TextDifference, find_difference
 from neardup.whole import with_whole
 
 HARBOUR = (
@@ -66,7 +66,7 @@ def test_the_diff_has_the_sentences_that_differ_and_no_others() -> None:
     ],
 )
 def test_clocks_counters_and_order_are_no_difference(new: str) -> None:
-    assert find_difference(OLD, new, "en") == Difference()
+    assert find_difference(OLD, new, "en") == TextDifference()
 
 
 def test_boilerplate_is_left_out() -> None:

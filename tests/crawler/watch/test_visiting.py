@@ -77,8 +77,8 @@ def test_a_visit_has_its_limits_settings_and_the_file_of_its_directory(tmp_path:
     options = VisitOptions("due", {"max_time": "1h"}, ["DOWNLOAD_DELAY=2"])
     arguments = {"url": "http://a/", "deny": "-x"}
     words = visit_words(tmp_path, arguments, options)
-    limited = ["--deny=-x", "--max-time=1h", "--revisit=due"]
-    assert words[:6] == ["crawl", "http://a/", str(tmp_path), *limited]
+    limited = ["-a", "deny=-x", "-a", "max_time=1h", "-a", "revisit=due"]
+    assert words[:9] == ["crawl", "http://a/", str(tmp_path), *limited]
     assert words[-2:] == ["-s", "DOWNLOAD_DELAY=2"]
     own = tmp_path / "crawl-once.toml"
     own.touch()

@@ -5,13 +5,13 @@ from html import escape
 import pytest
 
 from crawler.mirror.documents.linked_document import LinkedDocument, absolute_address, read_document
-from crawler.mirror.documents.places import LinkKind, undo
+from crawler.mirror.documents.places import LinkRole, undo
 
 PAGE = "http://host.example/a/page.html"
 HTML = "text/html; charset=utf-8"
-PAGES, FRAMES = LinkKind.PAGE, LinkKind.FRAME
-NEEDED, FEED, OTHER = LinkKind.REQUISITE, LinkKind.FEED, LinkKind.OTHER
-FORM = LinkKind.FORM
+PAGES, FRAMES = LinkRole.PAGE, LinkRole.FRAME
+NEEDED, FEED, OTHER = LinkRole.REQUISITE, LinkRole.FEED, LinkRole.OTHER
+FORM = LinkRole.FORM
 
 
 def read(page: str, content_type: str = HTML) -> LinkedDocument:
@@ -114,7 +114,7 @@ def rewritten(page: str, content_type: str = HTML) -> str:
         ("<a href='x><a href=y>", []),
     ],
 )  # fmt: skip
-def test_addresses_are_found_with_their_kinds(page: str, found: list[tuple[str, LinkKind]]) -> None:
+def test_addresses_are_found_with_their_kinds(page: str, found: list[tuple[str, LinkRole]]) -> None:
     assert [(link.written, link.kind) for link in read(page).links] == found
 
 

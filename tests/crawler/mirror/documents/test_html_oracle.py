@@ -5,7 +5,7 @@ import re
 from hypothesis import assume, example, given, settings
 
 from crawler.mirror.documents.linked_document import read_document
-from crawler.mirror.documents.places import LinkKind, undo
+from crawler.mirror.documents.places import LinkRole, undo
 from tests.crawler.mirror.documents.soup import (
     ADDRESSES,
     addresses_of,
@@ -24,7 +24,7 @@ def _written(page: str) -> list[str]:
     document = read_document(page.encode(), PAGE, HTML)
     assert document is not None
     # What a script only names is read from its text, which html5lib does not look into.
-    return [link.written for link in document.links if link.kind is not LinkKind.NAMED]
+    return [link.written for link in document.links if link.kind is not LinkRole.NAMED]
 
 
 class TestScannerProperties:
@@ -68,11 +68,11 @@ class TestScannerProperties:
         again = read_document(body_now, PAGE, "text/html")
         assert again is not None
         expected = [
-            link.written if link.kind is LinkKind.NAMED else address
+            link.written if link.kind is LinkRole.NAMED else address
             for link, address in zip(changed, new, strict=True)
         ]
         assert [link.written for link in again.links if link.url is not None] == expected
-        assert {link.kind for link in again.links} <= set(LinkKind)
+        assert {link.kind for link in again.links} <= set(LinkRole)
 
 
 def _without(page: str) -> list[object]:

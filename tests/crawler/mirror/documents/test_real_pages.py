@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.mirror.documents.linked_document import read_document
-from crawler.mirror.documents.places import LinkKind, undo
+from crawler.mirror.documents.places import LinkRole, undo
 from crawler.reading.decoding import decode
 from crawler.reading.html_parsing import parse
 from crawler.reading.link_extraction import LinkReader, base_url
@@ -72,7 +72,7 @@ def test_links_of_pages_are_those_that_reading_finds(files: list[Path]) -> None:
         ours = {
             canonicalizer.key(link.url)
             for link in document.links
-            if link.url and link.kind in {LinkKind.PAGE, LinkKind.FRAME}
+            if link.url and link.kind in {LinkRole.PAGE, LinkRole.FRAME}
         }
         # The canonical URL of a page stays what it is in a mirror.
         theirs = {link.key for link in found.links if link.kind != CANONICAL}

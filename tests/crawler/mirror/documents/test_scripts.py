@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.mirror.documents.linked_document import read_document
-from crawler.mirror.documents.places import LinkKind
+from crawler.mirror.documents.places import LinkRole
 from crawler.mirror.documents.scripts import MAX_NAMES, is_file_name, other_form
 
 FOLDER = "http://host.example/d/"
@@ -14,7 +14,7 @@ def named(code: str, name: str = "own.js") -> set[str]:
     document = read_document(code.encode(), FOLDER + name, "text/javascript")
     if document is None:
         return set()
-    found = {link.url for link in document.links if link.kind is LinkKind.NAMED}
+    found = {link.url for link in document.links if link.kind is LinkRole.NAMED}
     return {(url or "").removeprefix(FOLDER) for url in found}
 
 
@@ -85,15 +85,15 @@ def test_what_a_script_names_stays_as_it_is_written() -> None:
 @pytest.mark.parametrize(
     ("page", "kind"),
     [
-        ("<form action=x>", LinkKind.FORM),
-        ("<form action=x method=GET>", LinkKind.FORM),
-        ("<form action=x method=post>", LinkKind.OTHER),
-        ("<link rel=search href=x>", LinkKind.FORM),
+        ("<form action=x>", LinkRole.FORM),
+        ("<form action=x method=GET>", LinkRole.FORM),
+        ("<form action=x method=post>", LinkRole.OTHER),
+        ("<link rel=search href=x>", LinkRole.FORM),
         ("<link rel=search type=application/opensearchdescription+xml href=x>",
-         LinkKind.REQUISITE),
+         LinkRole.REQUISITE),
     ],
 )  # fmt: skip
-def test_forms_and_searches_lead_to_pages(page: str, kind: LinkKind) -> None:
+def test_forms_and_searches_lead_to_pages(page: str, kind: LinkRole) -> None:
     document = read_document(page.encode(), FOLDER, "text/html")
     assert document is not None
     assert [link.kind for link in document.links] == [kind]

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from crawler.mirror.documents.linked_document import read_document
-from crawler.mirror.documents.places import LinkKind, undo
+from crawler.mirror.documents.places import LinkRole, undo
 
 PAGE = "http://host.example/a/feed.xml"
-PAGES, NEEDED = LinkKind.PAGE, LinkKind.REQUISITE
-FEED, OTHER = LinkKind.FEED, LinkKind.OTHER
+PAGES, NEEDED = LinkRole.PAGE, LinkRole.REQUISITE
+FEED, OTHER = LinkRole.FEED, LinkRole.OTHER
 SVG, RSS, ATOM = "image/svg+xml", "application/rss+xml", "application/atom+xml"
 XHTML = "application/xhtml+xml"
 
@@ -83,7 +83,7 @@ XHTML = "application/xhtml+xml"
     ],
 )  # fmt: skip
 def test_addresses_of_xml_are_found(
-    body: str, content_type: str, found: list[tuple[str, LinkKind]]
+    body: str, content_type: str, found: list[tuple[str, LinkRole]]
 ) -> None:
     document = read_document(body.encode(), PAGE, content_type)
     assert document is not None

@@ -1,11 +1,13 @@
-"""Describe comparisons and pairs of pages for people on a terminal."""
+"""Describe what the commands of the lab find: comparisons, pairs of pages and sweeps."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.console.count_tables import example_lines
 from crawler.console.escaping import plain
+from crawler.console.report_text import example_lines, table_lines
+from crawler.lab.distance_evidence import LABELS
+from crawler.lab.judgement import MAX_DISTANCE, MIN_SIMILARITY, NO_BOUND
 from crawler.lab.labels import DIFFERENT, DUPLICATE
 from crawler.lab.sides import ComparedText
 from crawler.lab.words import content_words, measures_of, name_text, part_sentence, rest_sentence
@@ -14,10 +16,12 @@ from neardup.parts import MIN_CONTAINMENT
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from crawler.lab.border_pairs import NearPair
     from crawler.lab.comparison import Comparison, OwnShingles, PairDetails
+    from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
+    from crawler.lab.judgement import Judgement, Sweep, SweepLine
+    from crawler.lab.near_pairs import NearPair
     from crawler.lab.sides import TextSide
     from neardup import Parameters
 
@@ -179,10 +183,10 @@ def pair_lines(found: PairDetails, number: int, min_similarity: float) -> Iterat
     The similarity has as many digits as show on which side of ``min_similarity`` it lies.
     """
     label = label_name(found.pair)
-    said = f"  [{label}]" if label else ""
+    given_label = f"  [{label}]" if label else ""
     pair = found.pair
     measures = measures_of(pair.distance, pair.similarity, min_similarity=min_similarity)
-    yield f"{number:>4}  {measures}: {plain(found.pair.why)}{said}"
+    yield f"{number:>4}  {measures}: {plain(found.pair.why)}{given_label}"
     for letter, page in (("A", found.first), ("B", found.second)):
         title = f"  {plain(page.title)[:_TITLE_CHARACTERS]}" if page.title else ""
         yield f"      {letter}  {plain(page.url) or '(without a URL)'}{title}"
@@ -243,3 +247,160 @@ def _own(letter: str, own: OwnShingles) -> str:
     return f"in {letter} alone {own.count:,} of {many(own.of, 'shingle')}: {shown}" + (
         ", ..." if own.count > _PAIR_SHINGLES else ""
     )
+
+
+_SHOWN = {
+    "same_template": "same template",
+    "payload": "same bytes",
+    "text": "same text",
+    "simhash": "simhash",
+    "candidate": "candidate",
+    "contained": "part",
+}
+"""Headings of the layers that a text of something known comes to; the first one keeps it."""
+
+_BOUNDS = {MAX_DISTANCE: "bits", MIN_SIMILARITY: "similarity", NO_BOUND: ""}
+"""Headings of the column of the bound that is varied."""
+
+
+def sweep_text(
+    sweep: Sweep,
+    running: Judgement,
+    holds: Parameters,
+    evidence: DistanceEvidence | None,
+) -> Iterator[str]:
+    """Yield the lines of a sweep.
+
+    Args:
+        sweep: The result for each value of a bound.
+        running: The result for the crawl's parameters.
+        holds: The crawl's parameters.
+        evidence: The evidence for each value; None where no bound counts.
+    """
+    yield many(len(running), "page")
+    yield f"holds:  {parameters_text(holds)}"
+    yield f"        {running.kept_count:,} kept, {running.dropped_count:,} dropped"
+    yield f"tried:  {_tried_text(sweep)}"
+    yield ""
+    yield from _sweep_table(sweep, holds, evidence)
+    yield ""
+    yield from _footnotes(sweep, evidence)
+
+
+def parameters_text(parameters: Parameters) -> str:
+    """Return parameters in one line."""
+    within = f"within {many(parameters.max_distance, 'bit')}"
+    confirmed = f"confirmed by similarity {parameters.min_similarity:g}"
+    verified = f"{within} or found by MinHash, {confirmed}"
+    return _joined(parameters, verified if parameters.verify else f"{within}, unconfirmed")
+
+
+def _tried_text(sweep: Sweep) -> str:
+    """Return the parameters of a sweep without the bound that it varies."""
+    parameters = sweep.lines[0].choice.parameters
+    if sweep.bound == NO_BOUND:
+        return "equal bytes and equal texts alone"
+    if not parameters.verify:
+        return _joined(parameters, "unconfirmed")
+    if sweep.bound == MIN_SIMILARITY:
+        within = f"within {many(parameters.max_distance, 'bit')}"
+        return _joined(parameters, f"{within} or found by MinHash")
+    confirmed = f"confirmed by similarity {parameters.min_similarity:g}"
+    return _joined(parameters, f"found by MinHash or nearer, {confirmed}")
+
+
+def _joined(parameters: Parameters, decided: str) -> str:
+    names = "names decide" if parameters.compare_names else "names not compared"
+    if not parameters.ignore_boilerplate:
+        names += ", boilerplate counts"
+    words = f"at least {many(parameters.min_words, 'word')}"
+    return f"{parameters.fingerprint_features}, {words}, {decided}, {names}"
+
+
+def _sweep_table(
+    sweep: Sweep, holds: Parameters, evidence: DistanceEvidence | None
+) -> Iterator[str]:
+    layers = [layer for layer in _SHOWN if any(line.layers.get(layer) for line in sweep.lines)]
+    scored = _scored(sweep, evidence)
+    headings = [
+        _BOUNDS[sweep.bound],
+        "kept",
+        "dropped",
+        *(_SHOWN[layer] for layer in layers),
+        "now kept",
+        "now dropped",
+        *(("precision", "recall") if scored else ()),
+    ]
+    cells = (_cells(sweep, line, layers, scored) for line in sweep.lines)
+    marks = ["", *("  holds" if _is_held(sweep, line, holds) else "" for line in sweep.lines)]
+    for row, mark in zip(table_lines(headings, cells, left=0), marks, strict=True):
+        yield row.rstrip() + mark
+
+
+def _scored(sweep: Sweep, evidence: DistanceEvidence | None) -> dict[float, EvidenceLine]:
+    """Return the evidence by the values of the bound; empty: there is none."""
+    if evidence is None:
+        return {}
+    is_distance = sweep.bound == MAX_DISTANCE
+    lines = evidence.by_distance if is_distance else evidence.by_similarity
+    return {line.bound: line for line in lines}
+
+
+def _is_held(sweep: Sweep, line: SweepLine, holds: Parameters) -> bool:
+    return sweep.bound != NO_BOUND and line.choice.parameters == holds
+
+
+def _cells(
+    sweep: Sweep, line: SweepLine, layers: Sequence[str], scored: Mapping[float, EvidenceLine]
+) -> list[str | int]:
+    choice = line.choice
+    value = choice.method
+    scores: list[str] = []
+    if sweep.bound != NO_BOUND:
+        bound = sweep.value_of(choice.parameters)
+        value = f"{bound:g}"
+        at = scored.get(bound)
+        known = (None, None) if at is None else (at.precision, at.recall)
+        scores = ["-" if one is None else f"{one.share:.3f}" for one in known] if scored else []
+    return [
+        value,
+        line.kept,
+        line.dropped,
+        *(line.layers.get(layer, 0) for layer in layers),
+        f"{line.now_kept:+,}" if line.now_kept else "0",
+        f"{line.now_dropped:+,}" if line.now_dropped else "0",
+        *scores,
+    ]
+
+
+def _footnotes(sweep: Sweep, evidence: DistanceEvidence | None) -> Iterator[str]:
+    yield "now kept: pages that the crawl dropped and this row keeps; now dropped: the reverse"
+    if evidence is None:
+        return
+    if sweep.bound == MIN_SIMILARITY:
+        yield from _of_similarity(evidence)
+        return
+    if sweep.lines[0].choice.parameters.verify:
+        yield "candidates found by MinHash are confirmed by similarity at every distance"
+    basis = (
+        many(evidence.pairs, "labelled pair")
+        if evidence.basis == LABELS
+        else f"{many(evidence.pairs, 'pair')} within 8 bits, duplicates where Jaccard says so"
+    )
+    yield f"precision, recall: of pairs by distance alone, against {basis}"
+    yield _suggestion(MAX_DISTANCE, evidence.suggestion, evidence.reason)
+
+
+def _of_similarity(evidence: DistanceEvidence) -> Iterator[str]:
+    if evidence.basis != LABELS:
+        yield "precision, recall: unknown, since no pair is labelled; crawl-once lab does that"
+        return
+    yield (
+        f"precision, recall: of {many(evidence.pairs, 'labelled pair')} within 8 bits; "
+        "crawl-once lab adds more"
+    )
+    yield _suggestion(MIN_SIMILARITY, evidence.similarity, evidence.similarity_reason)
+
+
+def _suggestion(name: str, bound: float | None, reason: str) -> str:
+    return f"{name}: {reason}" if bound is None else f"suggested {name}: {reason}"

@@ -1,38 +1,46 @@
-"""Run ``crawl-once mirror --prove``: lines on the terminal, and a page with both pictures."""
+"""Check a mirror file by file, and prove it page by page in Chromium, beside the recording."""
 
 from __future__ import annotations
 
 import asyncio
+import shlex
 import shutil
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.console.command_line import CommandError
+from crawler.console.crawl_run import DONE, INCOMPLETE
 from crawler.console.escaping import say, template_environment
-from crawler.console.progress_line import ProgressLine
-from crawler.mirror.errors import MirrorError
+from crawler.console.options import CommandError
+from crawler.console.report_text import example_lines
+from crawler.maintenance.tally import count_queued
+from crawler.mirror.checking import Checker
+from crawler.mirror.file_table import FileTable
+from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import open_mirror
-from crawler.mirror.paths import STATE_FOLDER
+from crawler.mirror.paths import ARCHIVE, STATE_FOLDER
 from crawler.mirror.proving import Player, Prover
-from crawler.page_rendering import render_options
 from crawler.rendering.browser import Browser
-from crawler.rendering.rendered_pages import NoBrowserError
+from crawler.spiders.page_rendering import render_options
+from crawler.storage.database import FILE_NAME, open_for_reading
+from crawler.storage.directory import lock_held
 from neardup.files.durable import own_folder, write_whole
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from scrapy.settings import BaseSettings
 
-    from crawler.mirror.mirror_files import FileRow, FileTable
+    from crawler.console.progress import ProgressLine
+    from crawler.mirror.checking import Check
+    from crawler.mirror.file_table import FileRow
     from crawler.mirror.proving import Proof
 
 FOLDER = "proof"
 """Folder of the page and its pictures, in the state of the mirror."""
 
 _PAGES = "is_page = 1 AND state = 'own'"
-_DONE, _WORSE = 0, 1
 
 
 class _Proved(NamedTuple):
@@ -45,17 +53,26 @@ class _Proved(NamedTuple):
     has_pictures: bool
 
 
-def prove(folder: Path, settings: BaseSettings, pages: int, program: Path | None = None) -> int:
+def prove(
+    folder: Path,
+    settings: BaseSettings,
+    pages: int,
+    progress: ProgressLine,
+    program: Path | None = None,
+) -> int:
     """Prove a sample of pages; print and write what is found, return the exit status.
 
     Args:
         folder: Folder of the mirror.
         settings: Settings of its crawl.
-        pages: Prove at most so many pages, spread evenly over the mirror.
+        pages: The most pages to prove, spread evenly over the mirror.
+        progress: Shows how far it is.
         program: Folder of ReplayWeb.page, in which the WACZ file of the mirror is proved instead.
 
     Raises:
-        CommandError: There is no browser, no page, no player or no WACZ file.
+        CommandError: There is no page or no WACZ file.
+        MirrorError: There is no player.
+        NoBrowserError: There is no browser.
         JobError: There is no mirror, or its database cannot be read.
     """
     player = None if program is None else _player(program, folder)
@@ -68,11 +85,10 @@ def prove(folder: Path, settings: BaseSettings, pages: int, program: Path | None
         prover = Prover(browser, mirror, player)
         rows = _sample(mirror.table, total, pages)
         try:
-            proved = asyncio.run(_proved(browser, prover, rows, place))
-        except NoBrowserError as error:
-            raise CommandError(str(error)) from None
+            proved = asyncio.run(_proved(browser, prover, rows, place, progress))
         except OSError as error:
             raise CommandError(f"{place} cannot be written: {error.strerror}") from None
+    progress.end()
     worse = [each for each in proved if each.faults]
     for each in worse:
         say(f"  WORSE    {each.path}: {'; '.join(each.faults)}")
@@ -82,22 +98,20 @@ def prove(folder: Path, settings: BaseSettings, pages: int, program: Path | None
         f"{len(worse):,} worse"
     )
     say(f"with both pictures of each: {_write(proved, folder, place, _from(program))}")
-    return _WORSE if worse else _DONE
+    return INCOMPLETE if worse else DONE
 
 
 def _player(program: Path, folder: Path) -> Player:
     """Return the player of a mirror's WACZ file.
 
     Raises:
-        CommandError: There is no player, or no such file.
+        CommandError: There is no such file.
+        MirrorError: There is no player.
     """
     archive = next(iter(sorted(folder.glob("warc/*.wacz"))), None)
     if archive is None:
         raise CommandError(f"{folder}: no WACZ file in it; crawl-once mirror --wacz {folder}")
-    try:
-        return Player(program, archive)
-    except MirrorError as error:
-        raise CommandError(str(error)) from None
+    return Player(program, archive)
 
 
 def _from(program: Path | None) -> str:
@@ -112,7 +126,7 @@ def _sample(table: FileTable, total: int, pages: int) -> list[FileRow]:
 
 
 async def _proved(
-    browser: Browser, prover: Prover, rows: Sequence[FileRow], place: Path
+    browser: Browser, prover: Prover, rows: Sequence[FileRow], place: Path, progress: ProgressLine
 ) -> list[_Proved]:
     """Prove pages and write their pictures.
 
@@ -124,10 +138,9 @@ async def _proved(
     try:
         shutil.rmtree(place, ignore_errors=True)
         own_folder(place)
-        with ProgressLine("opening pages") as steps:
-            async for proof in prover.prove(rows):
-                proved.append(_kept(len(proved) + 1, proof, place))
-                steps.show(len(proved), len(rows))
+        async for proof in prover.prove(rows):
+            proved.append(_kept(len(proved) + 1, proof, place))
+            progress(len(proved) / len(rows), "opening pages")
     finally:
         await browser.close()
     return proved
@@ -147,3 +160,55 @@ def _write(proved: Sequence[_Proved], folder: Path, place: Path, source: str) ->
     template = template_environment().get_template("proof.html")
     write_whole(page, template.render(folder=folder, proved=lines, source=source).encode())
     return page
+
+
+def check(folder: Path, progress: ProgressLine, *, deep: bool = False) -> int:
+    """Prove a mirror; print what is wrong, return the exit status.
+
+    Args:
+        folder: The mirror.
+        progress: Shows how far it is.
+        deep: Whether its WARC files are read through, too.
+
+    Raises:
+        CommandError: There is no mirror.
+        JobError: Its database cannot be read, or it is being written.
+    """
+    if not (folder / STATE_FOLDER / FILE_NAME).is_file():
+        raise CommandError(f"{folder}: no mirror in it (no {STATE_FOLDER}/{FILE_NAME})")
+    with (
+        lock_held(folder / STATE_FOLDER),
+        closing(open_for_reading(folder / STATE_FOLDER)) as connection,
+        MirrorFolder(folder, read_only=True) as files,
+        progress,
+    ):
+        found = Checker(FileTable(connection.execute), files, progress).check()
+        if (folder / ARCHIVE).is_dir():
+            from crawler.warc.index_and_pack import losses  # noqa: PLC0415  # warcio can wait
+
+            for lost in losses(folder / ARCHIVE, deep=deep):
+                found.add("lost of the WARC files", lost)
+        queued = count_queued(connection)
+    for line in _check_lines(found, folder, queued):
+        say(line)
+    return DONE if found.files and not found.problems else INCOMPLETE
+
+
+def _check_lines(found: Check, folder: Path, queued: int) -> Iterator[str]:
+    if queued:
+        command = f"crawl-once mirror {shlex.quote(str(folder))}"
+        state = f"{many(queued, 'URL is', 'URLs are')} queued"
+        yield f"{folder}: the mirror is not finished, {state}; this goes on with it: {command}"
+    yield (
+        f"{folder}: {many(found.files, 'file')}, {many(found.links, 'link')} within it, "
+        f"{found.outward:,} to the network"
+    )
+    for kind, count in found.counts.items():
+        yield f"  PROBLEM  {kind}: {count:,}"
+        yield from example_lines(found.findings[kind], count)
+    if not found.files:
+        yield "  PROBLEM  nothing was mirrored yet"
+    elif not found.problems:
+        yield "  ok       every link leads to a file, every file is linked, every digest is right"
+    elif not queued and set(found.counts) - {"files that are not of the mirror"}:
+        yield "           the command that made the mirror fetches again what is missing or changed"
