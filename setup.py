@@ -28,7 +28,8 @@ def extensions() -> list[Extension]:
             include_dirs=["."],
             extra_compile_args=options,
         )
-        for source in sorted(Path("neardup").rglob("*.pyx"))
+        for folder in ("crawler", "neardup")
+        for source in sorted(Path(folder).rglob("*.pyx"))
     ]
     # Places are checked, which costs a tenth of a loop's time: texts are foreign.
     directives = {

@@ -183,7 +183,6 @@ def measured(texts: Sequence[str], count: int) -> dict[str, float]:
         "slider moved with parts, ms": timed_ms(
             lambda: move(session, dropping.confirmed_from(unseen.parameters.min_similarity))
         ),
-        "arrays, MB": session.size_bytes / 1e6,
         "memory of all, MB": (resident_bytes() - before) / 1e6,
     }
 

@@ -4,8 +4,8 @@
 
 A site of pages, pictures and larger files is mirrored by processes that are ended by SIGKILL after
 some requests, drawn at random; between them some pages and files of the site change. After each
-kill `--check` is asked. After every tenth one, by default, the mirror is left to end, updated once
-more, and read beside the site. Nothing is written unless --write is given.
+kill ``mirror check`` is asked. After every tenth one, by default, the mirror is left to end, is
+updated once more, and read beside the site. Nothing is written unless --write is given.
 """
 
 from __future__ import annotations
@@ -140,10 +140,10 @@ def measure(kills: int, every: int, seed: int) -> tuple[Counter[str], int]:
             if _killed(site, folder, chance):
                 counts["kills"] += 1
                 counts["kills of an update"] += has_ended
-                checked = _mirror("--check", str(folder))
+                checked = _mirror("check", str(folder))
                 said = checked.stdout + checked.stderr
                 is_told = "not finished" in said or "no mirror in it" in said
-                counts["told by --check"] += is_told
+                counts["told by mirror check"] += is_told
                 if checked.returncode not in {0, 1, 2} or "Traceback" in checked.stderr:
                     faults["checks that broke"] += 1
             changing.change()
@@ -153,7 +153,7 @@ def measure(kills: int, every: int, seed: int) -> tuple[Counter[str], int]:
                 runs = [_mirror(site.url, str(folder)) for _ in range(2)]
                 has_ended = True
                 faults["runs that failed"] += sum(run.returncode != 0 for run in runs)
-                checked = _mirror("--check", str(folder))
+                checked = _mirror("check", str(folder))
                 faults["checks that found something"] += checked.returncode != 0
                 faults += _faults(changing, site, folder)
                 counts["audits"] += 1
@@ -177,9 +177,9 @@ def main() -> int:
     print(f"seed of the moments: {arguments.seed}", file=sys.stderr)
     counts, faults = measure(arguments.kills, arguments.every, arguments.seed)
     table = (
-        "| kills | of an update | told by `--check` | times read beside the site | faults |\n"
+        "| kills | of an update | told by `mirror check` | times read beside the site | faults |\n"
         "|--:|--:|--:|--:|--:|\n"
-        f"| {counts['kills']} | {counts['kills of an update']} | {counts['told by --check']} "
+        f"| {counts['kills']} | {counts['kills of an update']} | {counts['told by mirror check']} "
         f"| {counts['audits']} | {faults} |"
     )
     print(table)

@@ -2,9 +2,9 @@
 
 A page passes these steps, the cheapest first:
 
-1. ``dupefilter.py``: the canonical URL, a Bloom filter and an exact set.
-2. ``scheduler.py``: the next request, of a host that has room for it.
-3. ``downloadermiddlewares/``, ``downloadhandler.py``: bounds on an answer, and forbidden hosts.
+1. ``scheduling/dupefilter.py``: the canonical URL, a Bloom filter and an exact set.
+2. ``scheduling/scheduler.py``: the next request, of a host that has room for it.
+3. ``downloadermiddlewares/``, ``downloader/``: bounds on an answer, and forbidden hosts.
 4. ``spiders/page_spider.py``: the page is read in a worker process (``reading/``), and judged and
    stored with its links (``pages/capture.py``): payload digest, text digest, SimHash,
    verification.

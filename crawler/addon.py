@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -13,27 +14,19 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import _asyncio_reactor_path
 
-from crawler.console.escaping import plain_logs
-from crawler.console.progress import json_logs
-from crawler.options import JSON, Options, metrics_place, our_settings
+from crawler.console.escaping import json_logs, plain_logs
+from crawler.options import JSON, Options, metrics_place, misspelt_names, our_settings
+from crawler.scheduling import FLEET, REPLACED
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-FLEET = {"SCHEDULER": "crawler.fleet_scheduler.FleetScheduler"}
-"""Replaced components where FLEET_ENABLED is set; Redis' client is imported only then."""
-
-REPLACED = {
-    "REQUEST_FINGERPRINTER_CLASS": "crawler.dupefilter.CanonicalFingerprinter",
-    "DUPEFILTER_CLASS": "crawler.dupefilter.SeenFilter",
-    "SCHEDULER": "crawler.scheduler.FrontierScheduler",
-}
-"""Scrapy's components that are replaced, unless the project has chosen one of its own."""
+logger = logging.getLogger(__name__)
 
 ADDED = (
     ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.DuplicateLinks", 950),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.ReplacedRequests", -1),
-    ("DOWNLOADER_MIDDLEWARES", "crawler.link_depths.StoredLinks", 10),
+    ("DOWNLOADER_MIDDLEWARES", "crawler.scheduling.requests_again.StoredLinks", 10),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.PrivateAddresses", 60),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.ScopedRedirects", 65),
     ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.limits.ReadRedirects", 620),
@@ -43,13 +36,12 @@ ADDED = (
         610,
     ),
     ("ITEM_PIPELINES", "crawler.pipelines.NearDuplicatesPipeline", 900),
-    ("EXTENSIONS", "crawler.extensions.JobKeeper", 10),
-    ("EXTENSIONS", "crawler.extensions.CrawlDelay", 20),
-    ("EXTENSIONS", "crawler.budgets.Budgets", 25),
-    ("EXTENSIONS", "crawler.pacing.OpenHours", 26),
-    ("EXTENSIONS", "crawler.extensions.IgnoredSettings", 22),
-    ("EXTENSIONS", "crawler.status_file.StatusFile", 25),
-    ("EXTENSIONS", "crawler.extensions.Progress", 30),
+    ("EXTENSIONS", "crawler.extensions.job_keeping.JobKeeper", 10),
+    ("EXTENSIONS", "crawler.extensions.limits.CrawlDelay", 20),
+    ("EXTENSIONS", "crawler.extensions.limits.Budgets", 25),
+    ("EXTENSIONS", "crawler.extensions.job_keeping.IgnoredSettings", 22),
+    ("EXTENSIONS", "crawler.extensions.progress.StatusFile", 25),
+    ("EXTENSIONS", "crawler.extensions.progress.Progress", 30),
 )
 
 GIVEN_UP = "crawler.downloadermiddlewares.retries.GivenUpHosts", 20
@@ -70,8 +62,7 @@ PACING = ("SPIDER_MIDDLEWARES", "crawler.spidermiddlewares.PacedStart", 940)
 RECORDING = ("DOWNLOADER_MIDDLEWARES", "crawler.downloadermiddlewares.warc.Recording", 990)
 """Added where WARC_ENABLED is set; warcio is imported only then."""
 
-
-METRICS = ("EXTENSIONS", "crawler.metrics.Metrics", 28)
+METRICS = ("EXTENSIONS", "crawler.extensions.metrics.Metrics", 28)
 """Added where METRICS_PORT is set, before the panel, so that the address is printed above it."""
 
 SWITCHES = {
@@ -107,7 +98,9 @@ class NearDuplicates:
             json_logs()
         os.environ.setdefault("TLDEXTRACT_PUBLIC_SUFFIX_LIST_URLS", "")
         # One resolver serves the whole process, which takes it from these settings.
-        settings.set("TWISTED_DNS_RESOLVER", "crawler.resolver.GuardedResolver", priority="addon")
+        settings.set(
+            "TWISTED_DNS_RESOLVER", "crawler.downloader.resolver.GuardedResolver", priority="addon"
+        )
         # A name holds a thread until it is resolved, and each request can be for another name.
         threads = max(
             settings.getint("REACTOR_THREADPOOL_MAXSIZE"),
@@ -121,6 +114,8 @@ class NearDuplicates:
         Raises:
             NotConfigured: Switched off, or the crawl does not run on asyncio.
         """
+        for words in misspelt_names(settings):
+            logger.warning(words)
         for name, value in our_settings().items():
             settings.set(name, value, priority="addon")
         if not Options(settings).boolean("NEARDUP_ENABLED"):
@@ -145,7 +140,7 @@ class NearDuplicates:
         serving = () if metrics_place(Options(settings)) is None else (METRICS,)
         for setting, path, order in (*ADDED, *recording, *pacing, *serving):
             settings.setdefault_in_component_priority_dict(setting, load_object(path), order)
-        state = load_object("crawler.extensions.StoredState")
+        state = load_object("crawler.extensions.job_keeping.StoredState")
         for setting in ("EXTENSIONS_BASE", "EXTENSIONS"):
             with suppress(KeyError):  # absent, or switched off
                 settings.replace_in_component_priority_dict(setting, SpiderState, state)

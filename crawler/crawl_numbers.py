@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawler.job import Job
 
 PACE_SECS = 60.0
-"""The pace of a crawl is that of the last so many seconds."""
+"""Take the pace of a crawl from this many seconds, the last ones."""
 
 _SAMPLE_SECS = 0.25
 
@@ -122,6 +122,10 @@ class Numbers:
     eta_secs: float | None
     fleet: str
 
+    @property
+    def is_finishing(self) -> bool:
+        return self.state == FINISHING
+
 
 class _Sample(NamedTuple):
     at: float
@@ -166,8 +170,8 @@ class CrawlNumbers(SharedByComponents):
             pages_per_sec=pace.pages,
             queued=len(job.frontier.queue),
             in_flight=len(getattr(self._slot, "inprogress", ())),
-            busy=job.archivist.pool.busy,
-            workers=job.archivist.pool.size if job.run.needs_workers else 0,
+            busy=job.processor.pool.busy,
+            workers=job.processor.pool.size if job.run.needs_workers else 0,
             hosts=self._hosts(),
             paused=len(resting),
             resting=_resting_words(resting),

@@ -7,18 +7,17 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.file_links import has_releasable
 from crawler.frontier.frontier import open_frontier
 from crawler.frontier.queue import MemoryQueue, RequestQueue
 from crawler.frontier.seen import SeenSet
 from crawler.pages.boilerplate import CountedBoilerplate
-from crawler.pages.capture import Archivist
+from crawler.pages.capture import PageProcessor
 from crawler.pages.commits import Commits
-from crawler.pages.live_parameters import is_settled_as, newest, settle
+from crawler.pages.live_parameters import adopt_settings, has_settings, newest
 from crawler.pages.page_context import UNKNOWN_WAY, Fetched, Way
 from crawler.pages.page_links import LinkStore
 from crawler.pages.page_store import PageStore
-from crawler.pages.shared_verdicts import Elsewhere
+from crawler.pages.shared_verdicts import FleetOriginals
 from crawler.pages.stored_texts import PageDocuments
 from crawler.pages.url_history import KnownUrls
 from crawler.pages.visits import NO, Outlook, Visits
@@ -28,7 +27,8 @@ from crawler.storage.database import Database
 from crawler.storage.directory import check_identity, identity_of, locked
 from crawler.storage.errors import JobError
 from crawler.storage.meta_names import URL_RULES
-from crawler.url_rules.disabled import open_rules
+from crawler.url_rules.engine import UrlRules
+from crawler.url_rules.file_links import has_releasable
 from crawler.urls.canonical import Canonicalizer, MalformedUrl
 from neardup import Deduplicator, HammingIndex
 from neardup.fingerprints.digest import payload_digest
@@ -69,7 +69,7 @@ class Job:
         url_rules: Learned URL rules.
         visits: Number, plan and notes of the visit, and what earlier ones know.
         store: The table ``pages``.
-        archivist: Reads, judges and stores answers; its ``unsent`` keeps pages that were not sent.
+        processor: Reads, judges and stores answers; its ``unsent`` keeps pages that were not sent.
 
     Files:
         crawl.db: The authority: requests, pages, verdicts (``crawler.storage.schema``).
@@ -111,16 +111,16 @@ class Job:
             check_identity(self.database, identity_of(self.canonicalizer.version, features), folder)
             self.store = PageStore(self.database, is_sole=True)
             queue = RequestQueue(self.database) if folder else MemoryQueue(self.database)
-            self.url_rules = open_rules(self.database, self.canonicalizer, queue, options.learning)
+            self.url_rules = UrlRules(self.database, self.canonicalizer, queue, options.learning)
             seen = SeenSet(self.database, folder / "seen.bloom" if folder else None)
             self.frontier = open_frontier(self.database, queue, seen, options.pauses)
             known = KnownUrls(self.database, options.intervals)
             self.visits = Visits(self.database, self.store, known, seen)
             self.store.volatile.begin_visit(self.visits.number)
-            self.archivist, self._commits = self._opened_archivist(adopts_settings=adopts_settings)
+            self.processor, self._commits = self._opened_processor(adopts_settings=adopts_settings)
             if not options.follow_duplicates:
-                self.archivist.promotion.after_promotion.append(self.visits.notes.follow_from)
-            siblings = self.archivist.siblings
+                self.processor.promotion.after_promotion.append(self.visits.notes.follow_from)
+            siblings = self.processor.siblings
             self.callbacks.after_capture.append(lambda _, captured: siblings.note(captured))
             fixed = self.url_rules.fixed
             self.callbacks.after_capture.append(lambda _, captured: fixed.observe(captured.row))
@@ -133,11 +133,11 @@ class Job:
         self._exit.callback(lambda: self._commits.close(self.frontier.seen.save))
         self._exit.callback(self.callbacks.closing)
 
-    def _opened_archivist(self, *, adopts_settings: bool) -> tuple[Archivist, Commits]:
+    def _opened_processor(self, *, adopts_settings: bool) -> tuple[PageProcessor, Commits]:
         wanted = self.options.parameters
-        is_settled = adopts_settings or is_settled_as(self.database, wanted)
+        is_settled = adopts_settings or has_settings(self.database, wanted)
         held = None if is_settled else newest(self.database.read)
-        tuned = held or settle(self.database, wanted)
+        tuned = held or adopt_settings(self.database, wanted)
         self.database.commit()  # others may write while the rest is opened
         documents = PageDocuments(self.store)
         radius, size = tuned.parameters.max_distance, tuned.parameters.verify_shingle_size
@@ -153,7 +153,7 @@ class Job:
             passages = open_passages(self.folder / "passages", documents, shingle_size=size)
             self._exit.callback(passages.abandon)
         boilerplate = CountedBoilerplate.opened(self.database)
-        archivist = Archivist(
+        processor = PageProcessor(
             self.store,
             ReadingPool(self.options.reading),
             Deduplicator(
@@ -166,7 +166,7 @@ class Job:
             ),
             self.visits.known,
             LinkStore(self.database, self.canonicalizer.known_as),
-            Elsewhere(self.database, self.store),
+            FleetOriginals(self.database, self.store),
             self.visits.number,
             tuned,
             obey_robots_meta=self.options.obey_robots_meta,
@@ -179,12 +179,12 @@ class Job:
             self.folder,
             self.database,
             (index, signatures, passages),
-            archivist,
+            processor,
             self.result.first_sums,
             self.result.refused_links,
             self.url_rules.save_refuted,
         )
-        return archivist, commits
+        return processor, commits
 
     def tell(self, **options: Any) -> None:
         """Set options of this run, before it begins."""
@@ -218,10 +218,10 @@ class Job:
         self.database.commit()
 
     def _adopt_settings(self) -> None:
-        if not is_settled_as(self.database, self.options.parameters):
-            tuned = settle(self.database, self.options.parameters)
-            if tuned.id != self.archivist.tuned.id:
-                self.archivist.tune(tuned)
+        if not has_settings(self.database, self.options.parameters):
+            tuned = adopt_settings(self.database, self.options.parameters)
+            if tuned.id != self.processor.tuned.id:
+                self.processor.tune(tuned)
 
     @property
     def is_new(self) -> bool:
@@ -251,7 +251,7 @@ class Job:
         is_queueing = is_queueing or len(self.frontier.queue) > 0
         is_queueing = is_queueing or self.visits.asks_with_cookies
         is_queueing = is_queueing or self.url_rules.fixed.is_unsettled
-        return is_queueing or self.url_rules.is_unvalidated or has_releasable(self.database)
+        return is_queueing or self.url_rules.is_unvalidated or has_releasable(self.database.read)
 
     def begin_visit(self) -> bool:
         """Continue the visit that was stopped, or begin the next; return whether it continues.
@@ -263,7 +263,7 @@ class Job:
         if (self.visits.number and not self.is_over) or is_finished_for_good:
             self.url_rules.continue_visit()
             return True
-        self.archivist.settle()  # where the last visit ended with a killed process
+        self.processor.promote_superseded()  # where the last visit ended with a killed process
         self.visits.end()
         self.url_rules.begin_visit(self.visits.number + 1)
         self.frontier.begin_visit()
@@ -272,8 +272,8 @@ class Job:
         self.url_rules.fixed.begin_visit()
         self._commits.begin_visit()
         self.visits.note_outlook(Outlook(expected, answers_in(self.sums)))
-        self.archivist.visit = self.visits.number
-        self.archivist.walls.begin_visit()
+        self.processor.visit = self.visits.number
+        self.processor.walls.begin_visit()
         self.store.volatile.begin_visit(self.visits.number)
         self.database.commit()
         return False
@@ -324,7 +324,7 @@ class Job:
         except MalformedUrl:
             canonical_url, key = url, payload_digest(url.encode("utf-8", "surrogatepass"))
         fetched = Fetched(url, canonical_url, key, way.depth, status, b"")
-        captured = self.archivist.unsent.store_failure(fetched, verdict, reason, way.linked_from)
+        captured = self.processor.unsent.store_failure(fetched, verdict, reason, way.linked_from)
         self.result.count(verdict, reason=reason, is_again=captured.is_again)
         self.url_rules.note_failure([*way.redirected, url])
         self.url_rules.fixed.note_failure(key)
@@ -335,7 +335,7 @@ class Job:
         with suppress(MalformedUrl):
             key = self.canonicalizer.key(url)
             if key != self.canonicalizer.key(target):
-                self.archivist.unsent.note_moved(key, target, status=status, permanent=permanent)
+                self.processor.unsent.note_moved(key, target, status=status, permanent=permanent)
 
     def promote_siblings(self, *, is_last: bool = False) -> list[Captured] | None:
         """Judge some near-duplicates again whose host's boilerplate is known now.
@@ -346,7 +346,7 @@ class Job:
         Returns:
             The captures of those that are kept from now on; None where none are left at the end.
         """
-        siblings = self.archivist.siblings
+        siblings = self.processor.siblings
         promoted = siblings.judge_last() if is_last else siblings.judge_some()
         for captured in promoted or ():
             self.result.promoted += 1
@@ -380,10 +380,10 @@ class Job:
 
     async def start_pool(self) -> None:
         if self.run.needs_workers:
-            await self.archivist.pool.start()
+            await self.processor.pool.start()
 
     async def close_pool(self) -> None:
-        await self.archivist.pool.close()
+        await self.processor.pool.close()
 
     def close(self) -> None:
         """Commit and release the directory; closing twice is allowed."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
+import os
+import socket
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -10,12 +12,10 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.reactor import _asyncio_reactor_path
 
-from crawler.feeds.feed_targets import check_feeds
 from crawler.fleet.membership import Membership, checked_name
 from crawler.fleet.worker_crawl import FleetOptions
 from crawler.frontier.pauses import PausePolicy
 from crawler.job import Job
-from crawler.metrics_server import release, reserve
 from crawler.options import Options, bounded, check_names, check_values, is_fleet, metrics_place
 from crawler.pages.live_parameters import NO_PARTS
 from crawler.pages.url_history import IntervalPolicy
@@ -23,6 +23,7 @@ from crawler.reading.documents.kinds import readable_kinds
 from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.storage.errors import JobError
+from crawler.storage.output_files import check_feeds
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.urls.canonical import TRIED
 from neardup import Features, NearDupError, Parameters
@@ -40,6 +41,7 @@ _MAX_CONFIDENCE = 0.99
 
 _prepared: dict[Path, Job] = {}
 _jobs: WeakKeyDictionary[Crawler, Job] = WeakKeyDictionary()
+_listeners: WeakKeyDictionary[Job, socket.socket] = WeakKeyDictionary()
 _shared: WeakKeyDictionary[Crawler, dict[type, Any]] = WeakKeyDictionary()
 
 
@@ -78,19 +80,15 @@ def prepare_job(settings: BaseSettings) -> Job:
         raise ValueError("NEARDUP_ENABLED is False: this spider does nothing without it")
     if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:
         raise ValueError(f"TWISTED_REACTOR must be {_asyncio_reactor_path}")
-    check_feeds(settings)
     folder = Path(settings["JOBDIR"]).resolve()
+    check_feeds(settings.getdict("FEEDS"), folder)
     place = metrics_place(Options(settings))
-    if place is None:
+    with ExitStack() as until_opened:
+        listener = None if place is None else until_opened.enter_context(listening(*place))
         job = _opened(folder, settings, adopts_settings=False)
-    else:
-        reserve(*place)
-        try:
-            job = _opened(folder, settings, adopts_settings=False)
-        except BaseException:
-            release(*place)
-            raise
-        job.callbacks.at_close.append(partial(release, *place))
+        job.callbacks.at_close.append(until_opened.pop_all().close)
+    if listener is not None:
+        _listeners[job] = listener
     _prepared[folder] = job
     return job
 
@@ -140,6 +138,34 @@ def _opened(folder: Path | None, settings: BaseSettings, *, adopts_settings: boo
         job.close()
         raise
     return job
+
+
+def listener_of(crawler: Crawler, host: str, port: int) -> socket.socket:
+    """Return the socket of a crawl's metrics, bound now unless the crawl was prepared."""
+    return _listeners.get(job_of(crawler)) or listening(host, port)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at a port of this machine.
+
+    Raises:
+        ValueError: The port is taken, or the host is not of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        # create_server adds the address to the words of the system.
+        code = getattr(error, "errno", None)
+        why = os.strerror(code) if code is not None and code > 0 else error
+        raise ValueError(
+            f"METRICS_PORT: cannot listen at {host_and_port(host, port)}: {why}"
+        ) from None
+
+
+def host_and_port(host: str, port: int) -> str:
+    """Return host and port as a URL has them."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def job_options(settings: BaseSettings) -> JobOptions:

@@ -100,7 +100,7 @@ def refer(crawler: Crawler, request: Request, source: str | None) -> Request:
 
 
 class HeardSignals(SignalManager):
-    """Scrapy's signals, of which those that nobody hears cost next to nothing."""
+    """Scrapy's signals, of which those without a receiver cost next to nothing."""
 
     def send_catch_log(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
         return super().send_catch_log(signal, **kwargs) if self._hears(signal, kwargs) else []

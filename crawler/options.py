@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import scrapy.settings.default_settings
@@ -12,7 +13,7 @@ from crawler import default_settings
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from scrapy.settings import BaseSettings
 
@@ -33,6 +34,12 @@ PREFIXES = (
 )
 
 _MAX_PORT = 65_535
+
+_NEARLY = 0.85
+"""Take a setting of a project for a misspelt one of ours from this likeness on, 0 to 1.
+
+A missing letter of ten is .95; ``CRAWL_MAX_PAGES``, which a project may have, is .71.
+"""
 
 TEXT, JSON = "text", "json"
 """The formats of log lines."""
@@ -147,6 +154,15 @@ def check_names(settings: BaseSettings) -> None:
         hint = did_you_mean(name, known) if from_user or name.startswith(PREFIXES) else ""
         if name not in known and (hint or name.startswith(PREFIXES)):
             raise ValueError(f"unknown setting {name}{hint}")
+
+
+def misspelt_names(settings: BaseSettings) -> Iterator[str]:
+    """Yield words for each setting of a project that is nearly one of ours, and none itself."""
+    ours = our_settings()
+    known = {*ours, *vars(scrapy.settings.default_settings)}
+    for name in sorted({*map(str, settings)} - known):
+        if close := get_close_matches(name, ours, 1, _NEARLY):
+            yield f"unknown setting {name}; did you mean {close[0]}?"
 
 
 def check_values(settings: BaseSettings) -> None:

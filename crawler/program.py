@@ -8,27 +8,20 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-import pkgutil
 import sys
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.metadata import version
-from inspect import isabstract
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from crawler.console.command_line import (
-    GROUPS,
-    USAGE_ERROR,
-    Command,
-    HelpFormatter,
-    end_in_one_line,
-)
+from crawler.console.command_line import GROUPS, INTERRUPTED, USAGE_ERROR, Command, HelpFormatter
 from crawler.console.escaping import say
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from types import TracebackType
 
     from scrapy.crawler import CrawlerProcessBase
     from scrapy.settings import Settings
@@ -48,6 +41,32 @@ examples:
   {PROGRAM} report crawls/docs.python.org               what was found
   {PROGRAM} pages crawls/docs.python.org -o pages.jsonl
   {PROGRAM} mirror https://docs.python.org/3/           a copy that opens from the disk"""
+
+
+MODULES = {
+    **dict.fromkeys(("urls", "replay"), "crawl"),
+    **dict.fromkeys(("merge", "tune"), "rejudge"),
+    **dict.fromkeys(("pairs", "lab"), "sweep"),
+    "verify": "report",
+    "adopt": "corpus",
+    "completion": "config",
+}
+"""The module of a command that shares it; each other one has the module of its name."""
+
+
+def end_in_one_line(program: str) -> None:
+    """Have a program end in one line at Ctrl-C; another error prints its traceback."""
+
+    def end(
+        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        if not issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, traceback)
+            return
+        sys.stderr.write(f"{program}: interrupted\n")
+        sys.exit(INTERRUPTED)
+
+    sys.excepthook = end
 
 
 class CrawlOnce:
@@ -97,20 +116,19 @@ class CrawlOnce:
 
 def command_names() -> list[str]:
     """Return the names of all commands, in the order of the alphabet."""
-    import crawler.commands
-
-    return sorted(module.name for module in pkgutil.iter_modules(crawler.commands.__path__))
+    return sorted(name for names in GROUPS.values() for name in names)
 
 
 def load_command(name: str) -> Command:
     """Import a command."""
-    module = import_module(f"crawler.commands.{name}")
+    module = import_module(f"crawler.commands.{MODULES.get(name, name)}")
     for found in vars(module).values():
         is_command = isinstance(found, type) and issubclass(found, Command)
-        if is_command and found.__module__ == module.__name__ and not isabstract(found):
+        if is_command and found.__module__ == module.__name__ and found.summary:  # else a base
             command: Command = found()
-            return command
-    raise LookupError(f"crawler/commands/{name}.py defines no command")
+            if command.name == name:
+                return command
+    raise LookupError(f"{module.__name__} defines no command {name}")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -166,6 +184,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(command: Command, words: list[str]) -> int:
+    command, words = command.meant(words)
     parser = make_parser(command)
     opts, args = parser.parse_known_args(words)
     command.host = CrawlOnce(opts)
@@ -186,7 +205,7 @@ def _command_of(words: list[str]) -> tuple[str, list[str]]:
 
 
 def _complain_of(word: str, names: list[str]) -> None:
-    from crawler.console.spider_command import scheme_hint
+    from crawler.commands.crawl import scheme_hint
 
     if Path(word).exists():
         hint = f"; a directory follows a command: {PROGRAM} report {word}"
@@ -203,17 +222,28 @@ def _complete() -> None:
     commands = parser.add_subparsers()
     typed = os.environ.get("COMP_LINE", "").split()
     for name in command_names():
-        one = commands.add_parser(name, help=load_command(name).summary)
+        command = load_command(name)
+        one = commands.add_parser(name, help=command.summary)
         if name in typed:
-            fill_parser(one, load_command(name))
-            one.add_argument("paths", nargs="*").completer = argcomplete.FilesCompleter()  # type: ignore[attr-defined]
+            command, _ = command.meant(typed[typed.index(name) + 1 :])
+            fill_parser(one, command)
+            paths = one.add_argument("paths", nargs="*")
+            paths.completer = partial(_words_of, command.verbs)  # type: ignore[attr-defined]
     argcomplete.autocomplete(parser)
+
+
+def _words_of(verbs: Iterable[str], prefix: str, **_: Any) -> list[str]:
+    """Return the verbs and the paths that begin with a prefix."""
+    from argcomplete.completers import FilesCompleter
+
+    return [*(verb for verb in verbs if verb.startswith(prefix)), *FilesCompleter()(prefix)]
 
 
 def _help(words: list[str]) -> int:
     """Print the list of commands, or the help of one."""
     if words and words[0] in command_names():
-        make_parser(load_command(words[0])).print_help()
+        command, _ = load_command(words[0]).meant(words[1:])
+        make_parser(command).print_help()
         return 0
     say(_INTRODUCTION, with_lines=True)
     for group, names in GROUPS.items():

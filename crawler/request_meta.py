@@ -39,7 +39,7 @@ NOT_BEFORE: Final = "crawl_not_before"
 """float: seconds since 1970 before which the request is not made."""
 
 ANEW: Final = "crawl_anew"
-"""bool: the page is judged anew, also where its bytes are as before."""
+"""bool: the page is judged again, also where its bytes are as before."""
 
 COOKIES: Final = "crawl_cookies"
 """list: a URL that is asked for to compare, whether with cookies, and what came or was new."""
@@ -92,7 +92,6 @@ OF_ONE_ANSWER: Final = frozenset({"download_latency", RETRY_TIMES, WAITED})
 """Keys that tell of one answer only, and never of the request that follows it."""
 
 _OF_ONE_SPELLING = OF_REDIRECTS | OF_ONE_ANSWER | {DOWNLOAD_SLOT, "dont_retry"}
-
 
 _MAX_HEADER = 1024
 

@@ -128,6 +128,7 @@ class RunResult:
         stop_reason: Reason why the run cannot continue, beside a database that cannot be written.
         limit_reason: Reason why nothing more is requested, though ``max_pages`` is not reached.
         shortage: The same, where it is the disk, on which the crawl could not go on.
+        has_started: Whether all requests to begin with were given to the queue.
         close_reason: Reason that Scrapy gave when it closed the spider; None: it did not.
     """
 
@@ -137,6 +138,7 @@ class RunResult:
         self.verdicts: Counter[str] = Counter()
         self.first_verdicts: Counter[str] = Counter()
         self.promoted = 0
+        self.has_started = False
         self.failures: Counter[tuple[str, str]] = Counter()
         self.fetched_bytes = {BYTES: 0, meta_names.BROWSER_REQUESTS: 0}
         self.under_way: WeakKeyDictionary[object, int] = WeakKeyDictionary()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
-from crawler.foreign_items import ForeignItems
 from crawler.items import Page
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
+from crawler.pipelines import ForeignItems
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,35 +19,27 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.fleet.fleet import Fleet
-    from crawler.job import Job
-
 _LOOK_SECS = 0.05
 
 
-class PacedStart:
+class PacedStart(CrawlerComponent):
     """Delays a spider's start requests while too many of them are still to be sent.
 
     If the crawl has failed, no more requests are sent, and the start ends.
     """
 
-    def __init__(self, job: Job, fleet: Fleet) -> None:
-        self._job = job
-        self._fleet = fleet
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> PacedStart:
-        job = job_of(crawler)
-        if job.fleet is None:
+    def __init__(self, crawler: Crawler) -> None:
+        self._job = job_of(crawler)
+        if self._job.fleet is None:
             raise NotConfigured
-        return cls(job, job.fleet)
+        self._outbox = self._job.fleet.outbox
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         async for each in start:
             if self._job.failure is not None:
                 return
             yield each
-            while self._fleet.outbox.is_full and self._job.failure is None:
+            while self._outbox.is_full and self._job.failure is None:
                 await asyncio.sleep(_LOOK_SECS)
 
 
@@ -62,8 +54,6 @@ class DuplicateLinks(CrawlerComponent):
 
     def __init__(self, crawler: Crawler) -> None:
         options = Options(crawler.settings)
-        if not options.boolean("NEARDUP_ENABLED"):
-            raise NotConfigured("NEARDUP_ENABLED is False")
         if options.boolean("NEARDUP_FOLLOW_DUPLICATES"):
             raise NotConfigured
         self._foreign = ForeignItems.of(crawler)

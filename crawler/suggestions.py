@@ -1,4 +1,4 @@
-"""Suggest the word that a user may have meant."""
+"""Tell a user what is wrong, and suggest the word that may have been meant."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+class UserError(Exception):
+    """An error that a user can correct; the message says how in one line."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

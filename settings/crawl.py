@@ -28,15 +28,15 @@ DOWNLOAD_HANDLERS = {
     "file": None,
     "ftp": None,
     "s3": None,
-    "http": "crawler.downloadhandler.BoundedHeadHandler",
-    "https": "crawler.downloadhandler.BoundedHeadHandler",
+    "http": "crawler.downloader.handler.BoundedHeadHandler",
+    "https": "crawler.downloader.handler.BoundedHeadHandler",
 }
 DOWNLOAD_TIMEOUT = 60
 DOWNLOAD_MAXSIZE = 33554432  # 32 MiB, also after decompression
 DOWNLOAD_WARNSIZE = 0
 URLLENGTH_LIMIT = 8192
 
-DOWNLOADER = "crawler.downloadhandler.PlainDownloader"
+DOWNLOADER = "crawler.downloader.handler.PlainDownloader"
 DOWNLOADER_MIDDLEWARES = {
     # Our spiders have scopes, and no allowed_domains.
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
@@ -88,7 +88,7 @@ METAREFRESH_ENABLED = False
 RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"
 REMOTE_CONTROL_ENABLED = False  # it runs arbitrary Python for whoever reads its token
 TELNETCONSOLE_ENABLED = False
-LOGSTATS_INTERVAL = 0  # progress is shown by crawler.extensions.Progress
+LOGSTATS_INTERVAL = 0  # progress is shown by crawler.extensions.progress.Progress
 STATS_CLASS = "crawler.lean_parts.PlainStats"
 STATS_DUMP = False
 DOWNLOADER_STATS = False  # they write out the headers of every request and answer to count bytes

@@ -35,6 +35,8 @@ _PINNED = Path(__file__).with_name("house_pinned.json")
 
 _NAMES_PAGES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|EXISTS|ON)\s+(?:\w+\.)?pages\b")
 
+_STATEMENT = re.compile(r"\b(?:SELECT\s|INSERT (?:OR \w+ )?INTO\s|UPDATE \w+ SET\s|DELETE FROM\s)")
+
 _ADVICE = (
     "What is added is paid for in the same change: find the mechanism that stands twice and remove "
     "one, fold a module into its only importer, delete what nothing reaches. Not by denser code."
@@ -92,18 +94,25 @@ def _sources(project: Path) -> Iterator[Path]:
 
 def asks_pages(source: bytes) -> bool:
     """Return whether a module of Python has SQL that names the table ``pages``."""
+    return any(map(_NAMES_PAGES.search, _texts(source)))
+
+
+def has_sql(source: bytes) -> bool:
+    """Return whether a module of Python has statements of SQL."""
+    return any(map(_STATEMENT.search, _texts(source)))
+
+
+def _texts(source: bytes) -> Iterator[str]:
+    """Yield the strings of a module that are no docstrings."""
     tree = ast.parse(source)
     docstrings = {
         id(node.value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
-    return any(
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and id(node) not in docstrings
-        and _NAMES_PAGES.search(node.value)
-        for node in ast.walk(tree)
+    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    yield from (
+        node.value for node in texts if isinstance(node.value, str) and id(node) not in docstrings
     )
 
 

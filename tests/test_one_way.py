@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.house import has_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +103,51 @@ def test_databases_are_opened_in_one_way() -> None:
         and not {"", ":memory:"} & set(texts(call))
     }
     assert found == {"neardup/files/durable.py"}
+
+
+OWNERS = {
+    "crawler/storage/": "the schema, and what all tables have",
+    "crawler/pages/": "pages, their texts, links and parameters",
+    "crawler/frontier/": "requests and what was met",
+    "crawler/url_rules/": "rules and what they skip",
+    "crawler/maintenance/": "all tables of directories that nobody crawls into",
+    "crawler/mirror/file_table.py": "files",
+    "crawler/mirror/mirror_files.py": "redirects, by which the file of a URL is found",
+    "crawler/mirror/downloads.py": "downloads",
+    "crawler/fleet/buffer.py": "requests that are leased",
+    "crawler/watch/watch_store.py": "watch.db",
+    "crawler/lab/labels.py": "labels",
+    "crawler/warc/": "the index of an archive, and tables that live for a while",
+}
+"""Rooms and files with SQL, and the tables that are theirs."""
+
+
+def test_each_table_is_asked_by_its_owner() -> None:
+    """So that a question is asked once, and a column is changed in one place."""
+    found = {
+        path.relative_to(PROJECT).as_posix()
+        for path in (PROJECT / "crawler").rglob("*.py")
+        if has_sql(path.read_bytes())
+    }
+    owned = {owner: [path for path in found if path.startswith(owner)] for owner in OWNERS}
+    assert found - set(chain.from_iterable(owned.values())) == set()
+    assert all(owned.values()), "a reason for nothing"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_sql"),
+    [
+        ('read("SELECT id FROM files")', True),
+        ('_SQL = f"SELECT {COLUMNS} FROM files"', True),
+        ('write("INSERT OR REPLACE INTO known VALUES (?)")', True),
+        ("sql = f\"UPDATE files SET state = '{LINK}'\"", True),
+        ('write("DELETE FROM files WHERE id = ?")', True),
+        ('"""Run INSERT INTO files."""', False),
+        ('say("select a page")', False),
+    ],
+)
+def test_statements_of_sql_are_seen(line: str, is_sql: bool) -> None:
+    assert has_sql(line.encode()) == is_sql
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from scrapy.utils.test import get_crawler
 from crawler.frontier.order import NewRequest, host_number
 from crawler.frontier.queue import RequestQueue
 from crawler.frontier.seen import SeenSet
-from crawler.request_codec import decode_request, encode_request
+from crawler.scheduling.request_codec import decode_request, encode_request
 from crawler.storage.database import Database
 from frontier_peers.processes import Figures, Watch, disk_megabytes, peak_megabytes
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FILE_BYTES = 200 * 2**20
 MANY_FILES = 20_000
 PAGES = 2_000
-NO_TEXT = ("--text", "no")
+NO_TEXT = ("--no-text",)
 
 _LARGE_BYTES = 100 * 2**20
 _PAGES_A_FILE = 200

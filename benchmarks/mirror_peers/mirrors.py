@@ -43,7 +43,7 @@ def command(mirror: str, site: Original, folder: Path, cap: int | None) -> list[
         return ["httrack", url, "-O", str(folder), *_HTTRACK, *([f"-M{limit}"] if limit else [])]
     arguments = ["mirror", url, str(folder)]
     if mirror == NO_TEXT:
-        arguments += ["--text", "no"]
+        arguments.append("--no-text")
     if cap is not None:
         arguments += ["--max-pages", str(cap)]
     for name, value in SETTINGS.items():

@@ -144,7 +144,7 @@ THEMES: Mapping[str, Theme] = {
     ),
     "GTK-Doc": Theme(SitePackage("libcairo2-doc", "usr/share/gtk-doc/html/cairo", "cairo")),
 }
-SHOWN = ("served", "disk", "--serve")
+SHOWN = ("served", "disk", "mirror serve")
 
 
 @dataclass
@@ -194,7 +194,7 @@ def look_at_theme(name: str, pages: int, max_secs: float) -> Looked:
 
 
 class _Look:
-    """Opens pages of a mirror as they are served, from the disk, and by --serve."""
+    """Opens pages of a mirror as they are served, from the disk, and by ``mirror serve``."""
 
     def __init__(self, theme: Theme, site: Original, looked: Looked, pages: int) -> None:
         self._theme, self._site, self._looked, self._pages = theme, site, looked, pages
@@ -222,7 +222,7 @@ class _Look:
                     path, views["served"], "disk", offline, views["disk"], mirror.root.as_uri()
                 )
                 view = online.view(f"{address}/{quote(path)}")
-                self._compare(path, views["served"], "--serve", online, view, address)
+                self._compare(path, views["served"], "mirror serve", online, view, address)
                 self._missing(mirror, set(map(self._path, views["served"].links)))
             self._search(mirror, address, online, offline)
         for way, failed in self._looked.failed.items():
@@ -285,7 +285,7 @@ class _Look:
         self._looked.found = {
             "served": _results(online, page, search),
             "disk": _results(offline, file.as_uri(), search),
-            "--serve": _results(online, f"{address}/{path}", search),
+            "mirror serve": _results(online, f"{address}/{path}", search),
         }
 
 
@@ -321,7 +321,7 @@ def _results(browser: Browser, page: str, search: Search) -> int:
 
 @contextmanager
 def _serving(folder: Path) -> Iterator[str]:
-    words = [sys.executable, "-m", "scrapy", "mirror", "--serve", str(folder), "--port", "0"]
+    words = [sys.executable, "-m", "scrapy", "mirror", "serve", str(folder), "--port", "0"]
     process = subprocess.Popen(
         words, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -329,7 +329,7 @@ def _serving(folder: Path) -> Iterator[str]:
         assert process.stdout is not None
         address = process.stdout.readline().partition(" ")[0].rstrip("/")
         if not address.startswith("http"):
-            raise RunFailedError("--serve does not start")
+            raise RunFailedError("mirror serve does not start")
         yield address
     finally:
         os.killpg(process.pid, signal.SIGTERM)
@@ -339,8 +339,9 @@ def _serving(folder: Path) -> Iterator[str]:
 def themes_table(rows: Sequence[Looked]) -> str:
     """What a reader of each mirror misses, and what it took."""
     lines = [
-        "| generator and theme | package | pages | opened | new failed requests, disk / --serve "
-        "| other text, disk / --serve | search results, served / disk / --serve "
+        "| generator and theme | package | pages | opened "
+        "| new failed requests, disk / `mirror serve` "
+        "| other text, disk / `mirror serve` | search results, served / disk / `mirror serve` "
         "| pages missing | CPU s, ours / no text / httrack |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|",
     ]

@@ -5,13 +5,23 @@ from __future__ import annotations
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from crawler.feeds.exporters import page_schema
 from crawler.items import Page
 from crawler.maintenance.crawl_report import make_report
-from crawler.pages.export import KEPT_FILTER, PageFilter, captures_after, export_pages
+from crawler.pages.export import (
+    KEPT_FILTER,
+    Duplicate,
+    PageFilter,
+    Redirect,
+    captures_after,
+    duplicates,
+    export_pages,
+    redirects,
+)
 from crawler.pages.page_links import LinkGraph, PageLink
+from crawler.pages.page_row import highest_id
 from crawler.pages.verdicts import VERDICTS
 from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.suggestions import did_you_mean
@@ -30,51 +40,6 @@ if TYPE_CHECKING:
 
 BATCH = 200
 """Read at most this many pages at once: a read that lasts keeps SQLite from shortening its log."""
-
-_DUPLICATES = """
-SELECT pages.url, coalesce(kept.url, elsewhere.url) AS kept, pages.verdict, pages.distance,
-       pages.similarity
-FROM pages LEFT JOIN pages AS kept ON kept.id = pages.duplicate_of
-LEFT JOIN elsewhere ON elsewhere.page = pages.id
-WHERE pages.latest = 1 AND coalesce(kept.url, elsewhere.url) IS NOT NULL
-ORDER BY pages.id
-"""
-
-_REDIRECTS = """
-SELECT redirects.url, pages.url AS target
-FROM redirects LEFT JOIN pages ON pages.key = redirects.target AND pages.latest = 1
-ORDER BY redirects.url
-"""
-
-
-class Duplicate(NamedTuple):
-    """A page that repeats a kept one.
-
-    Attributes:
-        url: Its URL, as requested.
-        duplicate_of: The URL of the kept page.
-        verdict: How it repeats it, such as ``exact_duplicate``.
-        distance: Hamming distance of the fingerprints in bits, where they were compared.
-        similarity: Jaccard similarity, 0 to 1, where it was measured.
-    """
-
-    url: str
-    duplicate_of: str
-    verdict: str
-    distance: int | None
-    similarity: float | None
-
-
-class Redirect(NamedTuple):
-    """A URL that redirects.
-
-    Attributes:
-        url: The URL, as requested.
-        target: The URL of the page where it leads; None where none was fetched.
-    """
-
-    url: str
-    target: str | None
 
 
 class Crawl(Closing):
@@ -115,7 +80,7 @@ class Crawl(Closing):
         Args:
             verdict: Only pages with this verdict; ``"kept"`` for all whose text is stored.
             language: Only pages of these languages, such as ``en,de``.
-            min_words: Only pages whose text has at least so many words.
+            min_words: Only pages whose text has at least this many words.
 
         Raises:
             ValueError: There is no such verdict, or a language is no code.
@@ -140,13 +105,11 @@ class Crawl(Closing):
 
     def last_capture(self) -> int:
         """Return the number of the newest capture, 0 where there is none."""
-        row = self._connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()
-        return int(row[0])
+        return highest_id(self._connection.execute)
 
     def duplicates(self) -> Iterator[Duplicate]:
         """Yield every page that repeats a kept one, in the order of captures."""
-        for row in self._connection.execute(_DUPLICATES):
-            yield Duplicate(*row)
+        return duplicates(self._connection)
 
     def links(self) -> Iterator[PageLink]:
         """Yield every link of every page, page after page, with the text that it shows."""
@@ -155,8 +118,7 @@ class Crawl(Closing):
 
     def redirects(self) -> Iterator[Redirect]:
         """Yield every URL that redirects."""
-        for row in self._connection.execute(_REDIRECTS):
-            yield Redirect(*row)
+        return redirects(self._connection)
 
     def changes(self) -> Changes | None:
         """Return what the last visit found changed, or None before a second visit."""

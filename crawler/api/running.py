@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from crawler.items import Page
 
 _LOOK_SECS = 0.1
-"""Look for new pages after so many seconds without one."""
+"""Look for new pages after this many seconds without one."""
 
 _PATIENCE_SECS = 60.0
-"""A crawl that is to stop finishes its pages for so long before it is killed."""
+"""A crawl that is to stop finishes its pages for this many seconds before it is killed."""
 
 _KEPT = "kept"
 
@@ -126,7 +126,7 @@ class _Running:
         self._last = self._swept = self._find_last()
         self._yielded = bytearray()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the rest
-        options = [f"--{name.replace('_', '-')}={value}" for name, value in written.items()]
+        options = [word for name, value in written.items() for word in ("-a", f"{name}={value}")]
         given = {"PROGRESS_ENABLED": False, **(settings or {})}
         chosen = [
             word
@@ -219,8 +219,10 @@ class _Running:
         if status == 0:
             return
         self._errors.seek(0)
-        said = self._errors.read().decode(errors="replace").strip().splitlines()
-        reason = said[-1].removeprefix("crawl-once crawl: ") if said else "it said nothing"
+        last_lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        reason = (
+            last_lines[-1].removeprefix("crawl-once crawl: ") if last_lines else "it said nothing"
+        )
         if status < 0:
             reason = f"ended by signal {-status}; the same call goes on"
         raise CrawlError(reason)

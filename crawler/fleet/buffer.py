@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from crawler.frontier.queue import RequestQueue
     from crawler.storage.database import Database
-    from crawler.url_rules.disabled import NoUrlRules
     from crawler.url_rules.engine import UrlRules
 
 T = TypeVar("T")
@@ -49,9 +48,7 @@ class Buffer:
         postponed: Postponed leases that ``forget_postponed`` was not given yet.
     """
 
-    def __init__(
-        self, database: Database, queue: RequestQueue, url_rules: UrlRules | NoUrlRules
-    ) -> None:
+    def __init__(self, database: Database, queue: RequestQueue, url_rules: UrlRules) -> None:
         self._database = database
         self._queue = queue
         self._rules = url_rules

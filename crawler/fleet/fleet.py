@@ -27,9 +27,8 @@ from neardup.storage.redis.server import why_to_wait
 from neardup.storage.redis.shared_deduplicator import SharedDeduplicator
 
 if TYPE_CHECKING:
-    from crawler.fleet.worker_crawl import Crawl, FleetOptions
+    from crawler.fleet.worker_crawl import FetchingCrawl, FleetOptions, WorkerJob
     from crawler.frontier.redis.counts import Counts
-    from crawler.job import Job
     from neardup.storage.redis.server import Server
 
 WAIT_SECS = 0.5
@@ -85,7 +84,7 @@ class Fleet:
         FleetError: The job has no directory.
     """
 
-    def __init__(self, job: Job, options: FleetOptions) -> None:
+    def __init__(self, job: WorkerJob, options: FleetOptions) -> None:
         if job.folder is None:
             raise FleetError("a worker of a fleet needs a JOBDIR of its own")
         self._job = job
@@ -133,16 +132,16 @@ class Fleet:
         finally:
             await server.close()
 
-    def join(self, crawl: Crawl) -> None:
+    def join(self, crawl: FetchingCrawl) -> None:
         """Take part from now on, or as soon as Redis is reachable."""
         self._joining = asyncio.create_task(self._join(crawl))
 
-    async def _join(self, crawl: Crawl) -> None:
+    async def _join(self, crawl: FetchingCrawl) -> None:
         try:
             server = self._server = await connect_again(self.options.url, self._prefix)
             frontier, shared = await self._open(server)
             self._verdicts = FleetVerdicts(shared, server.prefix, crawl.fail)
-            self._job.archivist.share(self._verdicts)
+            self._job.processor.share(self._verdicts)
             news = News(self._job, server, self.membership.worker, stops=self._stops)
             await news.begin()
             self.membership.join(self.options.name, news.id)
@@ -172,7 +171,7 @@ class Fleet:
             shards=self.options.shards or (SHARDS_OF_A_CLUSTER if server.is_cluster else 1),
             rest_secs=self.options.rest_secs,
         )
-        parameters = self._job.archivist.tuned.parameters
+        parameters = self._job.processor.tuned.parameters
         identity = {
             "URLS_DISABLED_RULES": self._job.canonicalizer.version,
             "NEARDUP_FEATURES": str(parameters.fingerprint_features),

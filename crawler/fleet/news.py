@@ -22,21 +22,20 @@ from crawler.pages.live_parameters import (
 from crawler.storage.states import COVERED, RuleStatus
 from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.rule_files import restored
+from crawler.url_rules.rule_store import RuleRow, rule_rows
 from neardup.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from crawler.fleet.worker_crawl import WorkerJob
     from crawler.frontier.redis.counts import Counts
-    from crawler.job import Job
-    from crawler.pages.capture import Archivist
+    from crawler.pages.capture import PageProcessor
     from crawler.pages.visits import VisitNotes
     from crawler.storage.database import Database
-    from crawler.url_rules.disabled import NoUrlRules
     from neardup.storage.redis.server import Server
 
 ORIGIN = "another worker"
-_ALL = "SELECT id, state, rule, reason FROM url_rules"
 _NARROWED = "covered by itself, for fewer pages"
 
 logger = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ class SharedRules:
         url_rules: Rules of the worker; nothing is shared if it learns none.
     """
 
-    def __init__(self, database: Database, url_rules: UrlRules | NoUrlRules, board: Board) -> None:
+    def __init__(self, database: Database, url_rules: UrlRules, board: Board) -> None:
         self._database = database
         self._rules = url_rules if isinstance(url_rules, UrlRules) else None
         self._board = board
@@ -63,20 +62,20 @@ class SharedRules:
         self._told: dict[str, bool] = {}
 
     async def tell(self) -> None:
-        rows = [] if self._rules is None else self._database.read(_ALL).fetchall()
-        news = self._news(rows)
+        rules = [] if self._rules is None else rule_rows(self._database.read)
+        news = self._news(rules)
         if news:
             await self._board.write_rules(news)
             self._told.update((shared.rule, shared.holds) for shared in news)
-        self._texts = {number: rule for number, _, rule, _ in rows}
+        self._texts = {rule.id: rule.text for rule in rules}
 
-    def _news(self, rows: list[tuple[int, int, str, str | None]]) -> list[SharedRule]:
+    def _news(self, rows: list[RuleRow]) -> list[SharedRule]:
         news = {}
-        for number, state, rule, reason in rows:
-            before = self._texts.get(number)
-            if before is not None and before != rule:
+        for row in rows:
+            before = self._texts.get(row.id)
+            if before is not None and before != row.text:
                 news[before] = SharedRule(before, COVERED, _NARROWED)
-            news[rule] = SharedRule(rule, RuleStatus(state), reason or "")
+            news[row.text] = SharedRule(row.text, RuleStatus(row.state), row.reason or "")
         return [one for one in news.values() if self._told.get(one.rule) != one.holds]
 
     async def hear(self, notices: Notices) -> None:
@@ -144,31 +143,31 @@ class SharedParameters:
     """Carries parameters between ``crawl.db``, where they are tuned, and the fleet's board.
 
     Args:
-        archivist: Archivist that judges by the parameters of the opened crawl.
+        processor: PageProcessor that judges by the parameters of the opened crawl.
     """
 
-    def __init__(self, database: Database, archivist: Archivist, board: Board) -> None:
+    def __init__(self, database: Database, processor: PageProcessor, board: Board) -> None:
         self._database = database
-        self._archivist = archivist
+        self._processor = processor
         self._board = board
         self._heard = ""
-        self._told = archivist.tuned.id
+        self._told = processor.tuned.id
 
     async def offer(self) -> None:
         """Make this worker's parameters those of the fleet, unless it has some already."""
-        tuned = self._archivist.tuned
+        tuned = self._processor.tuned
         chosen = to_json(tuned.parameters)
         await self._board.write_parameters(chosen, tuned.origin, is_first=True)
 
     async def tell(self) -> None:
-        tuned = self._archivist.tuned
+        tuned = self._processor.tuned
         if tuned.id != self._told:
             self._heard = to_json(tuned.parameters)
             await self._board.write_parameters(self._heard, tuned.origin)
             self._told = tuned.id
 
     def hear(self, notices: Notices) -> None:
-        held = self._archivist.tuned
+        held = self._processor.tuned
         # Parameters tuned here and not published yet are newer than those of the board.
         if notices.parameters == self._heard or held.id != self._told:
             return
@@ -178,7 +177,7 @@ class SharedParameters:
             if wanted == held.parameters:
                 return
             tuned = add(self._database.write, wanted, notices.origin)
-            self._archivist.tune(tuned)
+            self._processor.tune(tuned)
         except (AttributeError, KeyError, ParameterError, TypeError, ValueError) as error:
             logger.warning("pages are judged as before: %s", error)
             return
@@ -230,10 +229,12 @@ class News:
         stops: Number of times that it had been told to end when it began; None if it begins now.
     """
 
-    def __init__(self, job: Job, server: Server, worker: str, *, stops: int | None = None) -> None:
+    def __init__(
+        self, job: WorkerJob, server: Server, worker: str, *, stops: int | None = None
+    ) -> None:
         self._result = job.result
         self.board = Board(server)
-        self._parameters = SharedParameters(job.database, job.archivist, self.board)
+        self._parameters = SharedParameters(job.database, job.processor, self.board)
         self._rules = SharedRules(job.database, job.url_rules, self.board)
         self._moved = MovedSeeds(job.visits.notes, self.board)
         self._process = f"{worker}:{secrets.token_hex(8)}"

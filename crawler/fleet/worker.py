@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from crawler.fleet.buffer import Buffer
     from crawler.fleet.news import News
-    from crawler.fleet.worker_crawl import Crawl, FleetOptions
+    from crawler.fleet.worker_crawl import FetchingCrawl, FleetOptions
     from crawler.frontier.redis.shared_frontier import RedisFrontier
     from crawler.frontier.request_records import Leased, QueuedLink
 
@@ -194,7 +194,7 @@ class Worker:
         outbox: Outbox[Any],
         news: News,
         options: FleetOptions,
-        crawl: Crawl,
+        crawl: FetchingCrawl,
     ) -> None:
         self._frontier = frontier
         self._buffer = buffer

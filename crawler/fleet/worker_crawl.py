@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
+    from crawler.frontier.frontier import Frontier
     from crawler.frontier.pauses import SharedPause
     from crawler.frontier.request_records import Leased
+    from crawler.pages.capture import PageProcessor
+    from crawler.pages.visits import Visits
+    from crawler.storage.database import Database
+    from crawler.url_rules.engine import UrlRules
+    from crawler.urls.canonical import Canonicalizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,29 @@ class FleetOptions:
         return self.delay_secs * (1 + self.jitter)
 
 
-class Crawl(Protocol):
+class FetchCounts(Protocol):
+    """The counts of a run."""
+
+    @property
+    def pages(self) -> int: ...
+
+
+class WorkerJob(Protocol):
+    """The parts of the job of a worker that it shares with the fleet."""
+
+    folder: Path | None
+    database: Database
+    canonicalizer: Canonicalizer
+    url_rules: UrlRules
+    frontier: Frontier
+    visits: Visits
+    processor: PageProcessor
+
+    @property
+    def result(self) -> FetchCounts: ...
+
+
+class FetchingCrawl(Protocol):
     """The crawl that fetches; its methods return at once, in the thread of the event loop."""
 
     @property

@@ -25,9 +25,9 @@ from neardup.whole import part_of, readable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.lab.border_pairs import NearPair
     from crawler.lab.crawl_source import Blocks, LabPage
-    from crawler.lab.crawl_sources import Loaded
+    from crawler.lab.near_pairs import NearPair
+    from crawler.lab.session import Loaded
     from neardup import Parameters
     from neardup.comparison.diff import WordRun
     from neardup.fingerprints.minhash import Estimate

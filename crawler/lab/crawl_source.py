@@ -1,28 +1,30 @@
-"""The pages of a crawl directory, finished or running."""
+"""The pages of a crawl directory, finished or running, and of several as one."""
 
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
 
 import zstandard
 
 from crawler.pages.boilerplate import HostBoilerplate
-from crawler.pages.export import ALL, PageSelection
+from crawler.pages.export import ALL, PageSelection, texts_after
 from crawler.pages.live_parameters import newest
-from crawler.pages.page_row import to_unsigned
+from crawler.pages.page_row import columns_of, highest_id, keys_after, to_unsigned
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
-from crawler.pages.verdicts import OF_TEXTS, listed
 from crawler.pages.wall_clusters import host_of
 from crawler.rendering.rendered_pages import Pictures
 from crawler.storage.database import FILE_NAME, open_for_reading
 from crawler.storage.errors import JobError
+from crawler.suggestions import UserError
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from crawler.reading.content.content_xml import PackedContent
@@ -32,7 +34,10 @@ if TYPE_CHECKING:
     PageBoilerplate = Callable[["LabPage"], Blocks]
 
 
-class SourceError(Exception):
+T = TypeVar("T")
+
+
+class SourceError(UserError):
     """A source cannot be read, or not written to; one line that says why and what to do."""
 
 
@@ -84,15 +89,7 @@ class LabPage:
 _SLICE = 10_000
 _TEXTS_AT_ONCE = 100
 
-# Files that repeat a file have such a verdict too, and no text.
-_PAGES = f"""
-SELECT key, parameters, id, url, title, words, text_digest, visible_digest, payload_digest,
-       fingerprint, is_main, verdict, duplicate_of, distance, similarity, body_bytes,
-       name, resembles
-FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({listed(OF_TEXTS)})
-AND text_digest IS NOT NULL AND {{}}
-ORDER BY id LIMIT {_SLICE}
-"""  # noqa: S608
+_COLUMNS = ("key", "parameters", *(field.name for field in fields(LabPage)))
 
 
 def directory_of(path: Path) -> Path | None:
@@ -111,10 +108,10 @@ class CrawlSource:
     Args:
         folder: The crawl directory.
         selection: The pages that are looked at.
-        made_of: The file or folder of which the crawl was made, for a while; None: it was crawled.
+        made_of: The file or folder that a temporary crawl was made from; None: it was crawled.
 
     Attributes:
-        path: The path of the directory, or of what it was made of.
+        path: The path of the directory, or of its source.
         name: The name of the source, for people.
         is_temporary: Whether the directory is removed when it was looked at.
 
@@ -134,7 +131,7 @@ class CrawlSource:
         self._is_superseded = False
         self._first: sqlite3.Row | None = None
         with opened(self.folder) as connection:
-            self._looked_at = self._highest = highest_id(connection)
+            self._looked_at = self._highest = highest_id(connection.execute)
 
     @property
     def progress(self) -> float:
@@ -156,9 +153,8 @@ class CrawlSource:
         """
         with opened(self.folder) as connection:
             # In this order: what is committed in between is found by the next call.
-            self._highest = highest_id(connection)
-            sql = _PAGES.format(self._condition.sql)
-            rows = connection.execute(sql, (self._last, *self._condition.values)).fetchall()
+            self._highest = highest_id(connection.execute)
+            rows = texts_after(connection, self._last, _COLUMNS, self._condition, _SLICE)
         self._last = max(self._last, self._highest)
         if rows:
             self._last = rows[-1]["id"]
@@ -173,8 +169,8 @@ class CrawlSource:
             for start in range(0, len(ids), _TEXTS_AT_ONCE):
                 wanted = ids[start : start + _TEXTS_AT_ONCE]
                 texts = HeldTexts(connection.execute)
-                for number, held in [(number, texts.of_page(number)) for number in wanted]:
-                    yield None if held is None else self._unpacked(number, held.text)
+                for number, stored in [(number, texts.of_page(number)) for number in wanted]:
+                    yield None if stored is None else self._unpacked(number, stored.text)
 
     def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
         """Yield the contents that are shown of pages; None for one that is not stored."""
@@ -186,8 +182,8 @@ class CrawlSource:
     def picture(self, number: int) -> bytes | None:
         """Return the picture of a page as WebP; None where none is kept."""
         with opened(self.folder) as connection:
-            row = connection.execute("SELECT key FROM pages WHERE id = ?", (number,)).fetchone()
-        file = None if row is None else self._pictures.find(row["key"])
+            row = columns_of(connection.execute, number, "key")
+        file = None if row is None else self._pictures.find(row[0])
         try:
             return None if file is None else file.read_bytes()
         except OSError as error:
@@ -214,17 +210,14 @@ class CrawlSource:
         """Whether a returned page has a newer capture, so that the source is to be reopened."""
         if not self._is_superseded:
             with opened(self.folder) as connection:
-                rows = connection.execute(
-                    "SELECT id, key FROM pages WHERE id > ? AND latest = 1 ORDER BY id",
-                    (self._looked_at,),
-                ).fetchall()
+                newer = keys_after(connection.execute, self._looked_at)
                 first = self._first
                 self._is_superseded = first is not None and is_judged_again(
                     connection, first["id"], first["parameters"]
                 )
-            for row in rows:
-                self._looked_at = row["id"]
-                self._is_superseded |= self._ids.get(row["key"], row["id"]) != row["id"]
+            for number, key in newer:
+                self._looked_at = number
+                self._is_superseded |= self._ids.get(key, number) != number
         return self._is_superseded
 
     def _unpacked(self, number: int, packed: bytes) -> str:
@@ -253,16 +246,9 @@ def opened(folder: Path) -> Iterator[sqlite3.Connection]:
         raise SourceError(f"{folder}: cannot be read: {error}") from None
 
 
-def highest_id(connection: sqlite3.Connection) -> int:
-    """Return the id of the newest capture, 0 where there is none."""
-    return int(connection.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0])
-
-
 def is_judged_again(connection: sqlite3.Connection, number: int, parameters: int | None) -> bool:
     """Whether ``rejudge`` changed verdicts, which names its parameters in every row."""
-    sql = "SELECT parameters FROM pages WHERE id = ?"
-    row = connection.execute(sql, (number,)).fetchone()
-    return row is None or row["parameters"] != parameters
+    return columns_of(connection.execute, number, "parameters") != (parameters,)
 
 
 def _page_of(row: sqlite3.Row) -> LabPage:
@@ -277,3 +263,118 @@ def _page_of(row: sqlite3.Row) -> LabPage:
     }
     del values["key"], values["parameters"]
     return LabPage(**values)
+
+
+class Sources:
+    """Pages of one source after the other; what is new comes in the order in which it is read.
+
+    Ids count from 0 over all of them. Verdicts name originals by these ids too.
+
+    Args:
+        parts: At least one.
+
+    Raises:
+        SourceError: Their fingerprints are of different features.
+    """
+
+    def __init__(self, parts: Sequence[CrawlSource]) -> None:
+        self.parts = parts
+        self._check_features()
+        self._part = array("H")
+        self._number = array("q")
+        self._ids: list[dict[int, int]] = [{} for _ in parts]
+
+    @property
+    def name(self) -> str:
+        return ", ".join(part.name for part in self.parts)
+
+    @property
+    def paths(self) -> list[Path]:
+        """The paths that a user named, at which labels are kept."""
+        return [part.path for part in self.parts]
+
+    @property
+    def progress(self) -> float:
+        return sum(part.progress for part in self.parts) / len(self.parts)
+
+    def parameters(self) -> Parameters:
+        return self.parts[0].parameters()
+
+    def read_new(self) -> list[LabPage]:
+        for place, part in enumerate(self.parts):
+            pages = part.read_new()
+            if pages:
+                return [self._numbered(place, page) for page in pages]
+        return []
+
+    def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
+        return self._of_parts(ids, lambda part, wanted: part.texts(wanted))
+
+    def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
+        return self._of_parts(ids, lambda part, wanted: part.contents(wanted))
+
+    def _of_parts(
+        self, ids: Sequence[int], read: Callable[[CrawlSource, list[int]], Iterator[T]]
+    ) -> Iterator[T]:
+        """Ask each part for what is its own, and yield all in the order asked for."""
+        wanted: list[list[int]] = [[] for _ in self.parts]
+        for number in ids:
+            wanted[self._part[number]].append(self._number[number])
+        found = [read(part, of) for part, of in zip(self.parts, wanted, strict=True)]
+        return (next(found[self._part[number]]) for number in ids)
+
+    def picture(self, number: int) -> bytes | None:
+        return self.parts[self._part[number]].picture(self._number[number])
+
+    def boilerplate(self) -> PageBoilerplate:
+        """Return what gives the boilerplate at the host of a page."""
+        parts = [part.boilerplate() for part in self.parts]
+        return lambda page: parts[self._part[page.id]](page)
+
+    def is_superseded(self) -> bool:
+        # Each of them is to look.
+        return any([part.is_superseded() for part in self.parts])  # noqa: C419
+
+    def _numbered(self, place: int, page: LabPage) -> LabPage:
+        ids = self._ids[place]
+        number = ids[page.id] = len(self._part)
+        self._part.append(place)
+        self._number.append(page.id)
+        original = None if page.duplicate_of is None else ids.get(page.duplicate_of)
+        resembled = None if page.resembles is None else ids.get(page.resembles)
+        return replace(page, id=number, duplicate_of=original, resembles=resembled)
+
+    def _check_features(self) -> None:
+        first = self.parts[0]
+        features = str(first.parameters().fingerprint_features)
+        for part in self.parts[1:]:
+            others = str(part.parameters().fingerprint_features)
+            if others != features:
+                raise SourceError(
+                    f"{part.name}: fingerprints of {others}, and of {features} in {first.name}; "
+                    "look at one after the other"
+                )
+
+
+def open_sources(
+    paths: Iterable[Path],
+    selection: PageSelection = ALL,
+    made: Mapping[Path, Path] = MappingProxyType({}),
+) -> Sources:
+    """Open several crawl directories as one.
+
+    Args:
+        paths: Crawl directories, and files that crawls were made from.
+        selection: The pages that are looked at.
+        made: The crawl directories of these files.
+
+    Raises:
+        SourceError: One of them cannot be opened, or they do not go together.
+    """
+    parts = [
+        CrawlSource(made[path], selection, made_of=path)
+        if path in made
+        else CrawlSource(directory_of(path) or path, selection)
+        for path in paths
+    ]
+    return Sources(parts)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawler.lab.near_pairs import distinct_pairs
 from neardup.evaluation import kernels
-from neardup.evaluation.distinct_pairs import count_all
 from neardup.evaluation.metrics import Interval, wilson
 from neardup.evaluation.near_arrays import NONE, RADIUS
 from neardup.plurals import many
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawler.lab.judgement import Choice, WeighedPairs
-    from neardup.evaluation.shingle_sets import Load
+    from crawler.lab.judgement import Choice
+    from crawler.lab.near_pairs import WeighedPairs
+    from neardup.evaluation.near_arrays import Load
 
 LABELS, JACCARD = "labels", "jaccard"
 MIN_COUNT = 20
@@ -45,16 +46,22 @@ class EvidenceLine:
         found: The number of pairs within the bound.
         right: The number of duplicates among them.
         duplicates: The number of duplicates among all pairs.
-        precision: The share of ``right`` in ``found``; None: nothing was found.
-        recall: The share of ``right`` in ``duplicates``; None: there are no duplicates.
     """
 
     bound: float
     found: int
     right: int
     duplicates: int
-    precision: Interval | None
-    recall: Interval | None
+
+    @property
+    def precision(self) -> Interval | None:
+        """The share of ``right`` in ``found``; None: nothing was found."""
+        return wilson(self.right, self.found)
+
+    @property
+    def recall(self) -> Interval | None:
+        """The share of ``right`` in ``duplicates``; None: there are no duplicates."""
+        return wilson(self.right, self.duplicates)
 
 
 @dataclass(frozen=True)
@@ -99,19 +106,12 @@ class DistanceEvidence:
         return replace(nothing, similarity=None, similarity_reason=_ALL_SAME)
 
 
-def line(bound: float, found: int, right: int, duplicates: int) -> EvidenceLine:
-    """Return a line with the intervals of its counts."""
-    return EvidenceLine(
-        bound, found, right, duplicates, wilson(right, found), wilson(right, duplicates)
-    )
-
-
 def lines_by_distance(
     distances: NDArray[np.uint8], is_duplicate: NDArray[np.bool_]
 ) -> tuple[EvidenceLine, ...]:
     found = np.cumsum(np.bincount(distances, minlength=9)[:9]).tolist()
     right = np.cumsum(np.bincount(distances[is_duplicate], minlength=9)[:9]).tolist()
-    return tuple(line(bits, found[bits], right[bits], right[8]) for bits in range(9))
+    return tuple(EvidenceLine(bits, found[bits], right[bits], right[8]) for bits in range(9))
 
 
 def lines_by_similarity(
@@ -123,7 +123,7 @@ def lines_by_similarity(
     for step in range(10, 21):
         within = similarities >= step / 20
         right = int((within & is_duplicate).sum())
-        lines.append(line(step / 20, int(within.sum()), right, duplicates))
+        lines.append(EvidenceLine(step / 20, int(within.sum()), right, duplicates))
     return tuple(lines)
 
 
@@ -224,20 +224,6 @@ def _widest_needed(lines: tuple[EvidenceLine, ...], least: float) -> tuple[int |
     )
 
 
-class LabelledPairs(NamedTuple):
-    """Labelled pairs that are within 8 bits.
-
-    Attributes:
-        distances: uint8, (pairs,).
-        similarities: float64, (pairs,): NaN: not known.
-        is_duplicate: bool, (pairs,).
-    """
-
-    distances: NDArray[np.uint8]
-    similarities: NDArray[np.float64]
-    is_duplicate: NDArray[np.bool_]
-
-
 def weigh_labels(
     of: WeighedPairs,
     choice: Choice,
@@ -254,21 +240,21 @@ def weigh_labels(
         numbers: The numbers of texts, by their digests.
         load: The function that gives the shingle sets of texts.
     """
-    pairs = _labelled(of, labels, numbers, load)
-    lines = lines_by_distance(pairs.distances, pairs.is_duplicate)
+    distances, is_duplicate, texts = _labelled(of, labels, numbers)
+    lines = lines_by_distance(distances, is_duplicate)
     parameters = choice.parameters
     radius = RADIUS if parameters.verify else parameters.max_distance
-    within = pairs.distances <= radius
-    similarities = pairs.similarities[within]
-    by_similarity = lines_by_similarity(similarities, pairs.is_duplicate[within])
+    within = distances <= radius
+    similarities = _similarities(texts, load)[within]
+    by_similarity = lines_by_similarity(similarities, is_duplicate[within])
     known = int(np.count_nonzero(~np.isnan(similarities)))
     similarity, similarity_reason = suggest_similarity(by_similarity, known, radius)
     suggestion, reason = suggest_from_labels(lines)
     return DistanceEvidence(
         basis=LABELS,
-        pairs=len(pairs.distances),
-        duplicates=int(pairs.is_duplicate.sum()),
-        beyond=len(labels) - len(pairs.distances),
+        pairs=len(distances),
+        duplicates=int(is_duplicate.sum()),
+        beyond=len(labels) - len(distances),
         population=(
             f"labelled pairs of texts within {RADIUS} bits of each other; they were chosen to be "
             "instructive, so shares of all pairs may be others"
@@ -285,15 +271,14 @@ def weigh_labels(
 def weigh_jaccard(of: WeighedPairs, choice: Choice) -> DistanceEvidence:
     """Return the same where Jaccard of at least ``min_similarity`` makes a duplicate."""
     least = choice.parameters.min_similarity
-    counts = count_all(of.near, of.is_judged, least)
-    right = np.cumsum(counts.similar).tolist()
-    found = np.cumsum(counts.similar + counts.different).tolist()
-    lines = tuple(line(bits, found[bits], right[bits], right[-1]) for bits in range(RADIUS + 1))
+    pairs = distinct_pairs(of)
+    known = pairs.taken(pairs.similarity >= 0)
+    lines = lines_by_distance(known.distance, known.similarity >= least)
     suggestion, reason = suggest_from_jaccard(lines, least, verify=choice.parameters.verify)
     return DistanceEvidence(
         basis=JACCARD,
-        pairs=found[-1],
-        duplicates=right[-1],
+        pairs=lines[RADIUS].found,
+        duplicates=lines[RADIUS].right,
         beyond=0,
         population=(
             f"pairs of texts within {RADIUS} bits of each other whose similarity is at least "
@@ -311,25 +296,26 @@ def _labelled(
     of: WeighedPairs,
     labels: Mapping[frozenset[bytes], bool],
     numbers: Mapping[bytes, int],
-    load: Load,
-) -> LabelledPairs:
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.int64]]:
+    """Return the labelled pairs within 8 bits: distances, whether duplicates, and both texts."""
     near, rows, texts = of.near, [], []
     for digests, is_duplicate in labels.items():
         both = [numbers.get(digest, -1) for digest in digests]
         places = [int(near.members.first_of_text[text]) for text in both if text >= 0]
         if len(places) != 2 or NONE in places or not of.is_judged[places].all():
             continue
-        one, other = near.fingerprints[near.members.classes[places]].tolist()
+        one, other = near.fingerprints[places].tolist()
         distance = (one ^ other).bit_count()
         if distance <= RADIUS:
             rows.append((distance, is_duplicate))
             texts.append(both)
     distances = np.array([row[0] for row in rows], np.uint8)
     duplicates = np.array([row[1] for row in rows], np.bool_)
-    return LabelledPairs(distances, _similarities(np.array(texts, np.int64), load), duplicates)
+    return distances, duplicates, np.array(texts, np.int64)
 
 
 def _similarities(texts: NDArray[np.int64], load: Load) -> NDArray[np.float64]:
+    """Return the similarities of pairs of texts; NaN: a text is not held."""
     if not len(texts):
         return np.zeros(0)
     ones, others = np.ascontiguousarray(texts.T)

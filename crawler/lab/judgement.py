@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from neardup.errors import ParameterError
-from neardup.evaluation.distinct_pairs import NearestCounts, Picked, count_all, count_nearest, pick
-from neardup.evaluation.layers import CONTAINED, LAYERS
+from neardup.evaluation.near_arrays import CONTAINED, LAYERS
 from neardup.parameters import DEFAULTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crawler.lab.part_lists import PartPairs
     from neardup import Parameters
-    from neardup.evaluation.judging import Near
 
 SIMHASH, EXACT = "simhash", "exact"
 METHODS = (SIMHASH, EXACT)
@@ -81,8 +78,6 @@ class Judgement:
             None: parts were not looked for.
         containment: float32, (pages,): the share of its shingles that stand there, or in its
             original where it is dropped for that; NaN: none.
-        unknown: The number of pages that are near another one while the text of one of them is not
-            stored. Their verdict rests on what the crawl stored of them.
     """
 
     kept: NDArray[np.bool_]
@@ -92,7 +87,6 @@ class Judgement:
     layer: NDArray[np.uint8]
     resembles: NDArray[np.int64]
     body_bytes: NDArray[np.int64]
-    unknown: int = 0
     part_of: NDArray[np.int64] | None = None
     containment: NDArray[np.float32] | None = None
 
@@ -148,6 +142,20 @@ class Judgement:
         return VerdictChanges(np.flatnonzero(ours & ~theirs), np.flatnonzero(~ours & theirs))
 
 
+class PartPairs(NamedTuple):
+    """Pages with those that they are a part of, by the part, then as they are looked at.
+
+    Attributes:
+        part: int64, (pairs,): places.
+        container: int64, (pairs,): places, each the first of its text.
+        containment: float64, (pairs,): the share of the part's shingles that stand there, 0 to 1.
+    """
+
+    part: NDArray[np.int64]
+    container: NDArray[np.int64]
+    containment: NDArray[np.float64]
+
+
 def with_parts(judgement: Judgement, pairs: PartPairs, texts: NDArray[np.int32]) -> Judgement:
     """Return a judgement with the pages that are parts of kept ones.
 
@@ -176,18 +184,6 @@ def _first_kept(kept: NDArray[np.bool_], texts: NDArray[np.int32]) -> NDArray[np
     places = np.flatnonzero(kept)[::-1]
     first[texts[places]] = places
     return first
-
-
-class Scatter(NamedTuple):
-    """Pairs of distinct texts within 8 bits; of each distance no more than its share.
-
-    Attributes:
-        shown: These pairs, all of known similarity.
-        pairs: The number of all pairs that they were taken from.
-    """
-
-    shown: Picked
-    pairs: int
 
 
 @dataclass(frozen=True)
@@ -240,43 +236,3 @@ class Sweep(NamedTuple):
     def value_of(self, parameters: Parameters) -> float:
         """Return the value of the bound in parameters."""
         return float(getattr(parameters, self.bound))
-
-
-class WeighedPairs(NamedTuple):
-    """Near lists, and whose pairs count.
-
-    Attributes:
-        near: All of them.
-        is_judged: bool, (places,): of at least as many words as are asked for.
-    """
-
-    near: Near
-    is_judged: NDArray[np.bool_]
-
-
-def histogram(of: WeighedPairs) -> NearestCounts:
-    """Return the distances from each distinct text to the nearest one."""
-    members = of.near.members
-    places = np.flatnonzero(of.is_judged)
-    places = places[members.first_of_text[members.texts[places]] == places]
-    return count_nearest(of.near.fingerprints[members.classes[places]])
-
-
-def scatter(of: WeighedPairs, most: int) -> Scatter:
-    """Return pairs of texts: of each distance all, or no more than its share."""
-    counts = count_all(of.near, of.is_judged, 0.0)
-    known = counts.different + counts.similar
-    picked = pick(of.near, of.is_judged, known, shares(known, most), with_unknown=False)
-    return Scatter(picked, int(known.sum()))
-
-
-def shares(available: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Share ``most`` out among the distances, as evenly as the available pairs allow."""
-    given = np.zeros_like(available)
-    left, waiting = most, list(np.argsort(available, kind="stable"))
-    while waiting:
-        # The scarcest first; what it leaves goes to the others.
-        distance = waiting.pop(0)
-        given[distance] = min(int(available[distance]), left // (len(waiting) + 1))
-        left -= int(given[distance])
-    return given

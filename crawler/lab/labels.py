@@ -18,6 +18,7 @@ from crawler.lab.crawl_source import SourceError, directory_of
 from crawler.pages.export import iso_time
 from crawler.storage.database import beside, open_for_reading
 from crawler.storage.errors import JobError
+from crawler.suggestions import UserError
 from neardup.files.durable import replacing
 from neardup.fingerprints.digest import DIGEST_BYTES
 
@@ -31,7 +32,7 @@ DUPLICATE, DIFFERENT = NAMES = ("duplicate", "different")
 """The written names of the two labels."""
 
 
-class LabelError(ValueError):
+class LabelError(UserError, ValueError):
     """Something that is no label, in one line."""
 
 
@@ -169,12 +170,12 @@ def _label(fields: object) -> Label:
     one, other = _digest(fields, "first"), _digest(fields, "second")
     if one == other:
         raise LabelError("first and second are the same text")
-    said = fields.get("label")
-    if said not in NAMES:
-        raise LabelError(f'"label" must be one of {", ".join(NAMES)}, got {said!r}')
+    written = fields.get("label")
+    if written not in NAMES:
+        raise LabelError(f'"label" must be one of {", ".join(NAMES)}, got {written!r}')
     urls = {one: _text(fields, "first_url"), other: _text(fields, "second_url")}
     first, second = pair_of(one, other)
-    return Label(first, second, said == NAMES[0], urls[first], urls[second], _time(fields))
+    return Label(first, second, written == NAMES[0], urls[first], urls[second], _time(fields))
 
 
 def _digest(fields: dict[str, Any], name: str) -> bytes:
@@ -218,7 +219,7 @@ def read_labels(paths: Iterable[Path]) -> list[Label]:
     """Return all labels, oldest first; where several sources differ, the newest counts.
 
     Args:
-        paths: Crawl directories, and files and folders of which crawls are made.
+        paths: Crawl directories, and files and folders that crawls are made from.
 
     Raises:
         SourceError: They cannot be read.

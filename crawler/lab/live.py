@@ -6,16 +6,18 @@ import json
 import time
 from collections import Counter, deque
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from crawler.lab.crawl_source import highest_id, is_judged_again
+from crawler.lab.crawl_source import is_judged_again
 from crawler.maintenance.tally import Tally, make_tally
+from crawler.pages.export import original_url
 from crawler.pages.live_parameters import history
+from crawler.pages.page_row import highest_id, visited_after, visited_until
 from crawler.pages.verdicts import CHANGED, DUPLICATES, EXACT_DUPLICATE, FAILED, KEPT
 from crawler.storage import meta_names
-from crawler.storage.database import open_for_reading
+from crawler.storage.database import meta_of, open_for_reading
 
 if TYPE_CHECKING:
     import sqlite3
@@ -196,18 +198,7 @@ A count also waits until fifty times as long has passed as the last one took: th
 than a fiftieth of a core for it, however large the crawl.
 """
 
-_ROWS = f"""
-SELECT id, url, title, verdict, reason, words, distance, similarity, fetched_at, body_bytes,
-       duplicate_of, parameters
-FROM pages WHERE id > ? AND visit = ? ORDER BY id LIMIT {_SLICE}
-"""  # noqa: S608
-_OLDER = "SELECT fetched_at, verdict FROM pages WHERE id <= ? AND visit = ?"
-_ORIGINAL = """
-SELECT coalesce(kept.url, elsewhere.url) AS url FROM pages
-LEFT JOIN pages AS kept
-    ON kept.id = coalesce(pages.duplicate_of, pages.resembles, pages.part_of)
-LEFT JOIN elsewhere ON elsewhere.page = pages.id WHERE pages.id = ?
-"""
+_COLUMNS = tuple(field.name for field in fields(LivePage))
 _NO_TALLY = Tally({}, 0, 0, 0, 0, 0, 0)
 
 
@@ -253,8 +244,8 @@ class LiveCrawl:
         """
         with closing(open_for_reading(self.folder)) as connection:
             connection.execute("BEGIN")
-            meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
-            visit, highest = int(meta.get(meta_names.VISIT, 0)), highest_id(connection)
+            visit = int(meta_of(connection.execute, meta_names.VISIT) or 0)
+            highest = highest_id(connection.execute)
             is_other, judged = visit != self._visit or highest < self._last, self._judged
             if is_other or (
                 judged is not None and is_judged_again(connection, judged.id, judged.parameters)
@@ -266,9 +257,8 @@ class LiveCrawl:
             if time.monotonic() >= self._tally_due:
                 self._count(connection)
             before = self.seen
-            self.seen = self._snapshot(
-                json.loads(meta.get(meta_names.STAGES, "{}")), history(connection.execute)
-            )
+            stages = json.loads(meta_of(connection.execute, meta_names.STAGES) or "{}")
+            self.seen = self._snapshot(stages, history(connection.execute))
         return self.seen != before
 
     def _snapshot(self, stage_secs: dict[str, float], tunings: Sequence[Tuned]) -> Snapshot:
@@ -299,13 +289,15 @@ class LiveCrawl:
         """Count over time what is too old to be remembered page by page."""
         if until <= 0:
             return
-        for at, verdict in connection.execute(_OLDER, (until, self._visit)):
+        for at, verdict in visited_until(connection.execute, until, self._visit):
             self._note_time(at, verdict)
             self._is_cut = True
         self._last = until
 
     def _new_pages(self, connection: sqlite3.Connection) -> Iterator[LivePage]:
-        while rows := connection.execute(_ROWS, (self._last, self._visit)).fetchall():
+        while rows := visited_after(
+            connection.execute, self._last, _COLUMNS, visit=self._visit, most=_SLICE
+        ):
             self._last = rows[-1]["id"]
             for row in rows:
                 yield LivePage(*row)
@@ -354,5 +346,4 @@ class LiveCrawl:
             sqlite3.Error: It cannot be read.
         """
         with closing(open_for_reading(self.folder)) as connection:
-            row = connection.execute(_ORIGINAL, (number,)).fetchone()
-        return None if row is None or row["url"] is None else str(row["url"])
+            return original_url(connection, number)

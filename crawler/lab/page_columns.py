@@ -16,11 +16,11 @@ from crawler.pages.verdicts import (
     TEXT_DUPLICATE,
     TOO_SHORT,
 )
-from neardup.evaluation import layers
-from neardup.evaluation.column import Column
+from neardup.evaluation import near_arrays as layers
 from neardup.evaluation.judging import Columns
 from neardup.evaluation.near_lists import NameTable
 from neardup.fingerprints.digest import EMPTY_DIGEST, payload_digest
+from neardup.indexes.arrays import Column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from crawler.lab.judgement import PartPairs
 from neardup.boilerplate import RestComparison, boilerplate_spans
 from neardup.candidates import KnownShingles
 from neardup.cascade import NO_RELATIONS, Relations
 from neardup.document import Document, analyse, signed
-from neardup.evaluation.column import Column
 from neardup.evaluation.judging import Containers
 from neardup.features.shingles import occurrences
 from neardup.fingerprints.winnowing import packed_sample, unpacked_sample
+from neardup.indexes.arrays import Column
 from neardup.indexes.passages import add_sample
 from neardup.names import Name, difference
 from neardup.parts import PartFinder
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.lab.crawl_source import Blocks
-    from crawler.lab.judgement import Choice
     from crawler.lab.page_columns import PageColumns
-    from crawler.lab.prepared import ReadBoilerplate, TextShelf, Watch
+    from crawler.lab.prepared import CrawlTexts, ReadBoilerplate, Watch
     from neardup import Parameters
     from neardup.evaluation.near_arrays import Members
 
@@ -38,33 +38,6 @@ MAX_CONTAINERS = 4
 """The largest number of pages that a page is found to be a part of."""
 
 _PLACES_AT_ONCE = 200
-
-
-class PartKey(NamedTuple):
-    """The parameters that decide on parts; parts of one key serve the same choices."""
-
-    verify_shingle_size: int
-    ignore_boilerplate: bool
-
-
-def part_key(choice: Choice) -> PartKey:
-    """Return the key of the parts of a choice."""
-    parameters = choice.parameters
-    return PartKey(parameters.verify_shingle_size, parameters.ignore_boilerplate)
-
-
-class PartPairs(NamedTuple):
-    """Pages with those that they are a part of, by the part, then as they are looked at.
-
-    Attributes:
-        part: int64, (pairs,): places.
-        container: int64, (pairs,): places, each the first of its text.
-        containment: float64, (pairs,): the share of the part's shingles that stand there, 0 to 1.
-    """
-
-    part: NDArray[np.int64]
-    container: NDArray[np.int64]
-    containment: NDArray[np.float64]
 
 
 class PartLists:
@@ -77,7 +50,7 @@ class PartLists:
 
     Args:
         pages: The columns of all pages.
-        shelf: The texts of the pages.
+        crawl_texts: The texts of the pages.
         read: The function that opens the boilerplate as it is now.
         parameters: The parameters; ``verify_shingle_size``, ``min_words`` and
             ``ignore_boilerplate`` count.
@@ -86,25 +59,23 @@ class PartLists:
     def __init__(
         self,
         pages: PageColumns,
-        shelf: TextShelf,
+        crawl_texts: CrawlTexts,
         read: ReadBoilerplate,
         parameters: Parameters,
     ) -> None:
         self._pages = pages
-        self._shelf = shelf
+        self._crawl_texts = crawl_texts
         self._read = read
-        self._parameters = parameters
+        self.parameters = parameters
         self._begin()
 
     def _begin(self) -> None:
-        size = self._parameters.verify_shingle_size
+        size = self.parameters.verify_shingle_size
         self._index = memory_passages(size)
-        texts = _PageTexts(self._pages, self._shelf)
+        texts = _PageTexts(self._pages, self._crawl_texts)
         pages, read = self._pages.pages, self._read()
         boilerplate = _Boilerplate(lambda place: read(pages[place]))
-        self._finder = PartFinder(
-            self._parameters, texts, self._index, KnownShingles(), boilerplate
-        )
+        self._finder = PartFinder(self.parameters, texts, self._index, KnownShingles(), boilerplate)
         self._places = 0
         self._parts, self._containers = Column(np.int64), Column(np.int64)
         self._containments = Column(np.float64)
@@ -113,10 +84,13 @@ class PartLists:
         """Return the number of places that were looked at."""
         return self._places
 
-    @property
-    def size_bytes(self) -> int:
-        columns = (self._parts, self._containers, self._containments)
-        return self._index.size_bytes + sum(column.room.nbytes for column in columns)
+    def serves(self, other: Parameters) -> bool:
+        """Whether the pages that are parts of others are the same by other parameters."""
+        ours = self.parameters
+        return (ours.verify_shingle_size, ours.ignore_boilerplate) == (
+            other.verify_shingle_size,
+            other.ignore_boilerplate,
+        )
 
     def pairs(self, members: Members) -> PartPairs:
         """Return all pairs; pages of one text are parts of the same pages, in the same order.
@@ -159,14 +133,14 @@ class PartLists:
         """
         count = len(members.texts)
         firsts = _firsts(members)
-        is_held = is_kept & (self._pages.columns().words >= self._parameters.min_words)
+        is_held = is_kept & (self._pages.columns().words >= self.parameters.min_words)
         # A text whose first page is dropped may have a later page that is kept under its own name.
         is_asked = (firsts == np.arange(count)) | _is_first_held(firsts, is_held)
         for start in range(self._places, count, _PLACES_AT_ONCE):
             watch(start / count, f"parts looked for among {start:,} of {count:,} pages")
             stop = min(count, start + _PLACES_AT_ONCE)
             asked = np.flatnonzero(is_asked[start:stop]) + start
-            texts = self._shelf.read(members.texts[asked].astype(np.int64))
+            texts = self._crawl_texts.read(members.texts[asked].astype(np.int64))
             try:
                 for place, text in zip(asked.tolist(), texts, strict=True):
                     if text is not None:
@@ -178,7 +152,7 @@ class PartLists:
             self._places = stop
 
     def _look(self, place: int, text: str, firsts: NDArray[np.int64], *, is_held: bool) -> None:
-        hashes = occurrences(part_of(text), size=self._parameters.verify_shingle_size)
+        hashes = occurrences(part_of(text), size=self.parameters.verify_shingle_size)
         if not len(hashes):
             return
         page, sample = self._pages.pages[place], packed_sample(hashes)
@@ -205,15 +179,15 @@ class PartLists:
 def _is_first_held(firsts: NDArray[np.int64], is_held: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return whether each page is the first of its text that is held."""
     is_first = np.zeros(len(firsts), np.bool_)
-    held = np.flatnonzero(is_held & (firsts >= 0))
-    is_first[held[np.unique(firsts[held], return_index=True)[1]]] = True
+    held_places = np.flatnonzero(is_held & (firsts >= 0))
+    is_first[held_places[np.unique(firsts[held_places], return_index=True)[1]]] = True
     return is_first
 
 
 def _firsts(members: Members) -> NDArray[np.int64]:
     """Return the first place of the text of each place; -1 where there is no fingerprint."""
     firsts = np.full(len(members.texts), -1, np.int64)
-    has_one = members.classes >= 0
+    has_one = members.items >= 0
     firsts[has_one] = members.first_of_text[members.texts[has_one]]
     return firsts
 
@@ -221,9 +195,9 @@ def _firsts(members: Members) -> NDArray[np.int64]:
 class _PageTexts:
     """The texts of pages by their places: implements ``neardup.parts.PartTexts``."""
 
-    def __init__(self, pages: PageColumns, shelf: TextShelf) -> None:
+    def __init__(self, pages: PageColumns, crawl_texts: CrawlTexts) -> None:
         self._pages = pages
-        self._shelf = shelf
+        self._crawl_texts = crawl_texts
 
     def words_of(self, ids: Collection[int]) -> dict[int, int]:
         words = self._pages.columns().words
@@ -231,7 +205,7 @@ class _PageTexts:
 
     def text(self, id: int) -> str | None:  # noqa: A002  # neardup's name for it
         texts = self._pages.columns().texts[id : id + 1].astype(np.int64)
-        return next(iter(self._shelf.read(texts)))
+        return next(iter(self._crawl_texts.read(texts)))
 
     def name(self, id: int) -> str:  # noqa: A002  # neardup's name for it
         return self._pages.pages[id].name

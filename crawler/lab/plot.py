@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.lab.judgement import Sweep, SweepLine
+    from crawler.lab.near_pairs import NearestCounts
     from neardup import Parameters
-    from neardup.evaluation.distinct_pairs import NearestCounts
 
 ENDINGS = (".png", ".svg", ".pdf")
 """The endings of files that can be drawn."""
@@ -118,8 +118,8 @@ def _draw_neighbours(axes: Any, histogram: NearestCounts, holds: Parameters) -> 
     if counts.any():
         axes.set_yscale("log")
         axes.set_ylim(0.7, float(counts.max()) * 2.6)
-        axes.yaxis.set_major_formatter(_plain_number)
-        axes.yaxis.set_minor_formatter(_no_words)
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_minor_formatter("")
     else:
         axes.set(yticks=[])
         axes.text(0.5, 0.5, "no two texts to compare", transform=axes.transAxes, ha="center")
@@ -167,7 +167,7 @@ def _draw_counts(axes: Any, sweep: Sweep, what: str, colour: str, holds: Paramet
     low, high = min(counts), max(counts)
     room = max(1.0, (high - low) * 0.28)
     axes.set(title=f"Pages {what}", ylim=(max(0, low - room * 0.6), high + room), xticks=values)
-    axes.yaxis.set_major_formatter(_plain_number)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.get_major_locator().set_params(integer=True, nbins=4)
     axes.margins(x=0.06)
     if what == "dropped":
@@ -175,14 +175,6 @@ def _draw_counts(axes: Any, sweep: Sweep, what: str, colour: str, holds: Paramet
         axes.set_xticks(values, [f"{value:g}" for value in values], fontsize=8)
     else:
         axes.tick_params(labelbottom=False)
-    held = sweep.value_of(holds)
-    if held in values:
-        axes.axvline(held, color=_GRID, linewidth=6, zorder=0)
-
-
-def _plain_number(value: float, _: int) -> str:
-    return f"{value:,.0f}"
-
-
-def _no_words(_value: float, _: int) -> str:
-    return ""
+    running = sweep.value_of(holds)
+    if running in values:
+        axes.axvline(running, color=_GRID, linewidth=6, zorder=0)

@@ -10,14 +10,13 @@ from crawler.lab.page_columns import UNREAD
 from neardup.boilerplate import has_letter, has_shingle, rest_of, worded
 from neardup.errors import FingerprintError
 from neardup.evaluation import kernels
-from neardup.evaluation.column import Column
 from neardup.evaluation.judging import Near
 from neardup.evaluation.near_arrays import NewPlaces
-from neardup.evaluation.near_lists import CandidateLists, NearLists
-from neardup.evaluation.shingle_sets import ShingleSets
+from neardup.evaluation.near_lists import NearLists, ShingleSets
 from neardup.fingerprints.digest import text_digest
 from neardup.fingerprints.minhash import minhash
 from neardup.fingerprints.simhash import simhash
+from neardup.indexes.arrays import Column
 from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
 from neardup.whole import part_of
 
@@ -30,15 +29,14 @@ if TYPE_CHECKING:
     from crawler.lab.judgement import Choice
     from crawler.lab.page_columns import PageColumns
     from neardup import Features
-    from neardup.evaluation.near_arrays import Lists
-    from neardup.evaluation.shingle_sets import SetArrays
+    from neardup.evaluation.near_arrays import Lists, SetArrays
 
     Watch = Callable[[float, str], None]
     Texts = Callable[[Sequence[int]], Iterator[str | None]]
     ReadBoilerplate = Callable[[], PageBoilerplate]
 
 
-class TextShelf:
+class CrawlTexts:
     """Shingle sets, fingerprints and signatures of texts, by the numbers of these.
 
     Args:
@@ -52,18 +50,14 @@ class TextShelf:
         self._sets: dict[int, ShingleSets] = {}
         self._fingerprints: dict[Features, dict[int, int | None]] = {}
 
-    @property
-    def size_bytes(self) -> int:
-        return sum(sets.size_bytes for sets in self._sets.values())
-
     def sets(self, texts: NDArray[np.int64], shingle_size: int) -> SetArrays:
         """Return all sets made so far, those of some texts among them."""
-        held = self._sets.setdefault(shingle_size, ShingleSets(shingle_size))
-        held.grow(len(self._pages.holders))
-        missing = held.missing(texts)
+        sets_of_size = self._sets.setdefault(shingle_size, ShingleSets(shingle_size))
+        sets_of_size.grow(len(self._pages.holders))
+        missing = sets_of_size.missing(texts)
         for number, text in zip(missing.tolist(), self.read(missing), strict=True):
-            held.add(number, text)
-        return held.arrays()
+            sets_of_size.add(number, text)
+        return sets_of_size.arrays()
 
     def fingerprints(
         self, texts: NDArray[np.int64], features: Features
@@ -81,7 +75,7 @@ class TextShelf:
     def signatures(
         self, texts: NDArray[np.int64], shingle_size: int
     ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-        """Return the signatures of those texts that are held, and which these are."""
+        """Return the signatures of texts, and which have one: their text is held."""
         wanted, places = np.unique(texts, return_inverse=True)
         signatures = np.zeros((len(wanted), CANDIDATE_PERMUTATIONS), np.uint32)
         has_one = np.zeros(len(wanted), np.bool_)
@@ -91,7 +85,7 @@ class TextShelf:
                     part_of(text), permutations=CANDIDATE_PERMUTATIONS, shingle_size=shingle_size
                 )
                 has_one[row] = True
-        return signatures[places][has_one[places]], has_one[places]
+        return signatures[places], has_one[places]
 
     def read_mains(self, places: NDArray[np.int64]) -> None:
         """Tell the pages the digests of main texts that are ``UNREAD``."""
@@ -155,38 +149,32 @@ class Prepared:
     Args:
         key: The kind of the lists.
         pages: The columns of all pages.
-        shelf: The texts of the pages.
+        crawl_texts: The texts of the pages.
         running: The features of the fingerprints that the pages have.
         rests: The comparison outside boilerplate.
     """
 
     def __init__(
-        self, key: Key, pages: PageColumns, shelf: TextShelf, running: Features, rests: Rests
+        self, key: Key, pages: PageColumns, crawl_texts: CrawlTexts, running: Features, rests: Rests
     ) -> None:
         self.key = key
         self._rests = rests
         self._pages = pages
-        self._shelf = shelf
+        self._crawl_texts = crawl_texts
         self._has_own = key.features == running
         self._begin()
 
     def _begin(self) -> None:
         self._near = NearLists(self._pages.names)
-        self._candidates = CandidateLists(self._near, self._pages.names)
         self._rests.begin()
 
     def __len__(self) -> int:
         return len(self._rests)
 
-    @property
-    def size_bytes(self) -> int:
-        return self._near.size_bytes + self._candidates.size_bytes + self._rests.size_bytes
-
     def near(self) -> Near:
         """Return the near lists, as views that ``catch_up`` may leave behind."""
-        near, rests = self._near, self._rests.shares()
-        lists, candidates = near.lists(), self._candidates.lists()
-        return Near(near.members(), lists, candidates, near.fingerprints.values, *rests)
+        near = self._near
+        return Near(near.members(), near.lists(), near.fingerprints, self._rests.shares())
 
     def catch_up(self, watch: Watch) -> None:
         """Take all pages that came since; what was taken stays, should ``watch`` raise.
@@ -194,31 +182,22 @@ class Prepared:
         Args:
             watch: Called with the share that is done, and with what is being done.
         """
-        first, count = len(self._candidates), len(self._pages)
+        first, count = len(self._near), len(self._pages)
         for start in range(first, count, _PAGES_AT_ONCE):
             stop = min(count, start + _PAGES_AT_ONCE)
             words = f"{start - first:,} of {count - first:,} pages compared"
             watch((start - first) / (count - first), words)
             try:
-                self._shelf.read_mains(np.flatnonzero(self._is_judged(start, stop)) + start)
+                self._crawl_texts.read_mains(np.flatnonzero(self._is_judged(start, stop)) + start)
                 self._take(start, stop)
             except BaseException:
                 # A text that cannot be read leaves lists half way.
                 self._begin()
                 raise
-        self._rests.catch_up((self._near.lists(), self._candidates.lists()), watch)
-
-    def _take(self, start: int, stop: int) -> None:
-        has_fingerprint = self._take_fingerprints(start, stop)
-        texts = self._pages.columns().texts[start:stop]
-        asked = texts[has_fingerprint].astype(np.int64)
-        signatures, is_held = self._shelf.signatures(asked, self.key.shingle_size)
-        has_one = has_fingerprint.copy()
-        has_one[has_fingerprint] = is_held
-        self._candidates.extend(signatures, has_one, self._load)
+        self._rests.catch_up(self._near.lists(), watch)
 
     def _load(self, texts: NDArray[np.int64]) -> SetArrays:
-        return self._shelf.sets(texts, self.key.shingle_size)
+        return self._crawl_texts.sets(texts, self.key.shingle_size)
 
     def _is_judged(self, start: int, stop: int) -> NDArray[np.bool_]:
         columns = self._pages.columns()
@@ -227,8 +206,7 @@ class Prepared:
         is_judged: NDArray[np.bool_] = columns.is_main[start:stop] & is_long & has_text
         return is_judged
 
-    def _take_fingerprints(self, start: int, stop: int) -> NDArray[np.bool_]:
-        """Extend the near lists, and return which of the places have a fingerprint."""
+    def _take(self, start: int, stop: int) -> None:
         pages, is_judged = self._pages, self._is_judged(start, stop)
         texts = pages.columns().texts[start:stop]
         fingerprints = pages.fingerprints.values[start:stop].copy()
@@ -236,13 +214,19 @@ class Prepared:
         if self._has_own:
             is_missing &= ~pages.has_fingerprint.values[start:stop]
         asked = texts[is_missing].astype(np.int64)
-        fingerprints[is_missing], has_one = self._shelf.fingerprints(asked, self.key.features)
+        fingerprints[is_missing], has_one = self._crawl_texts.fingerprints(asked, self.key.features)
         is_judged[is_missing] = has_one
-        original, stored = pages.original.values[start:stop], pages.stored.values[start:stop]
+        signatures = np.zeros((stop - start, CANDIDATE_PERMUTATIONS), np.uint32)
+        has_signature = is_judged.copy()
+        asked = texts[is_judged].astype(np.int64)
+        signatures[is_judged], has_signature[is_judged] = self._crawl_texts.signatures(
+            asked, self.key.shingle_size
+        )
         names = pages.name_numbers.values[start:stop]
-        new = NewPlaces(texts, names, fingerprints, is_judged, original, stored)
+        original, stored = pages.original.values[start:stop], pages.stored.values[start:stop]
+        signed = signatures, has_signature
+        new = NewPlaces(texts, names, fingerprints, is_judged, *signed, original, stored)
         self._near.extend(new, len(pages.holders), self._load)
-        return is_judged
 
 
 _GROWTH = 1.125
@@ -262,16 +246,16 @@ class Rests:
 
     Args:
         pages: The columns of all pages.
-        shelf: The texts of the pages.
+        crawl_texts: The texts of the pages.
         read: The function that opens the boilerplate as it is now.
         shingle_size: The words of a shingle.
     """
 
     def __init__(
-        self, pages: PageColumns, shelf: TextShelf, read: ReadBoilerplate, shingle_size: int
+        self, pages: PageColumns, crawl_texts: CrawlTexts, read: ReadBoilerplate, shingle_size: int
     ) -> None:
         self._pages = pages
-        self._shelf = shelf
+        self._crawl_texts = crawl_texts
         self._read = read
         self._shingle_size = shingle_size
         self.begin()
@@ -282,43 +266,35 @@ class Rests:
         self._numbers: dict[tuple[int, Blocks], int] = {}
         self._sets, self._sets_count = ShingleSets(self._shingle_size), 0
         self._words = ShingleSets(1)
-        self._shares = Column(np.float64), Column(np.float64)
+        self._shares = Column(np.float64)
 
     def __len__(self) -> int:
         """Return the number of places whose pairs have a share."""
         return self._places
 
-    @property
-    def size_bytes(self) -> int:
-        sets = self._sets.size_bytes + self._words.size_bytes
-        return sets + sum(column.room.nbytes for column in self._shares)
+    def shares(self) -> NDArray[np.float64]:
+        """Return the shares of all pairs, as a view that ``catch_up`` may leave."""
+        return self._shares.values
 
-    def shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the shares of the pairs of both lists, as views that ``catch_up`` may leave."""
-        near, candidates = self._shares
-        return near.values, candidates.values
-
-    def catch_up(self, both: tuple[Lists, Lists], watch: Watch) -> None:
+    def catch_up(self, lists: Lists, watch: Watch) -> None:
         """Compare the pairs that came since, or all where there are many more pages.
 
         Args:
-            both: The near lists and the lists of candidates, of the same places.
+            lists: The near lists of the same places.
             watch: Called with the share that is done, and with what is being done.
         """
-        count = len(both[0].starts) - 1
+        count = len(lists.starts) - 1
         if len(self._pages) > _GROWTH * self._read_at:
             self.begin()
         for start in range(self._places, count, _PAGES_AT_ONCE):
             watch(start / count, f"boilerplate of {start:,} of {count:,} pages left aside")
             stop = min(count, start + _PAGES_AT_ONCE)
             try:
-                found = [self._compared(lists, start, stop) for lists in both]
+                self._shares.extend(self._compared(lists, start, stop))
             except BaseException:
                 # A text that cannot be read leaves sets half way.
                 self.begin()
                 raise
-            for column, shares in zip(self._shares, found, strict=True):
-                column.extend(shares)
             self._places = stop
 
     def _compared(self, lists: Lists, start: int, stop: int) -> NDArray[np.float64]:
@@ -362,7 +338,7 @@ class Rests:
                 missing.append(row)
         self._sets.grow(self._sets_count)
         self._words.grow(self._sets_count)
-        for row, text in zip(missing, self._shelf.read(texts[missing]), strict=True):
+        for row, text in zip(missing, self._crawl_texts.read(texts[missing]), strict=True):
             number, rest = (
                 int(numbers[row]),
                 None if text is None else rest_of(text, blocks[row] or ()),

@@ -1,42 +1,50 @@
-"""Try other parameters on the pages of a crawl, and return arrays and plain values."""
+"""Try other parameters on the pages of crawls, and return arrays and plain values."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from crawler.lab.border_pairs import EVERY_PAGE, ranked_pairs, shown_pairs
+from crawler.lab.crawl_source import SourceError, open_sources
 from crawler.lab.distance_evidence import weigh_jaccard, weigh_labels
 from crawler.lab.judgement import (
     EXACT,
     Choice,
     Judgement,
-    Scatter,
     SweepLine,
-    WeighedPairs,
-    histogram,
-    scatter,
     with_parts,
 )
+from crawler.lab.near_pairs import (
+    EVERY_PAGE,
+    Scatter,
+    WeighedPairs,
+    histogram,
+    ranked_pairs,
+    scatter,
+    shown_pairs,
+)
 from crawler.lab.page_columns import PageColumns
-from crawler.lab.part_lists import PartKey, PartLists, part_key
-from crawler.lab.prepared import Key, Prepared, Rests, TextShelf, key_of
+from crawler.lab.part_lists import PartLists
+from crawler.lab.prepared import CrawlTexts, Key, Prepared, Rests, key_of
+from crawler.pages.export import ALL
 from neardup.evaluation.judging import bounds_of, judge_all
-from neardup.evaluation.layers import CANDIDATE, PAYLOAD, SAME_TEMPLATE
-from neardup.evaluation.layers import SIMHASH as SIMHASH_LAYER
+from neardup.evaluation.near_arrays import CANDIDATE, PAYLOAD, SAME_TEMPLATE
+from neardup.evaluation.near_arrays import SIMHASH as SIMHASH_LAYER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
 
-    from crawler.lab.border_pairs import ListFilter, NearPair
-    from crawler.lab.crawl_source import LabPage
+    from crawler.lab.crawl_source import LabPage, Sources
     from crawler.lab.distance_evidence import DistanceEvidence
     from crawler.lab.labels import Label
+    from crawler.lab.near_pairs import ListFilter, NearestCounts, NearPair
     from crawler.lab.prepared import ReadBoilerplate, Texts, Watch
+    from crawler.pages.export import PageSelection
     from neardup import Parameters
-    from neardup.evaluation.distinct_pairs import NearestCounts
 
 R = TypeVar("R")
 
@@ -68,10 +76,10 @@ class Session:
         self.running = running
         self._boilerplate = boilerplate
         self._pages = PageColumns()
-        self._shelf = TextShelf(texts, self._pages)
+        self._crawl_texts = CrawlTexts(texts, self._pages)
         self._own_features = running.fingerprint_features
         self._prepared: dict[Key, Prepared] = {}
-        self._parts: dict[PartKey, PartLists] = {}
+        self._parts: PartLists | None = None
         self._remembered: dict[tuple[object, ...], object] = {}
 
     def __len__(self) -> int:
@@ -82,15 +90,10 @@ class Session:
         """All pages, in crawl order; a place is a place among them."""
         return self._pages.pages
 
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of memory that near lists and shingle sets take; pages and indexes come on top."""
-        near = sum(one.size_bytes for one in self._prepared.values())
-        return self._shelf.size_bytes + near + sum(one.size_bytes for one in self._parts.values())
-
     def extend(self, pages: Sequence[LabPage]) -> None:
         """Take more pages, in crawl order; what they repeat is found by the next ``prepare``."""
         self._pages.extend(pages)
+        self._remembered.clear()
 
     def prepare(self, choice: Choice, watch: Watch | None = None) -> None:
         """Do what is slow: fingerprints of other features, near pairs and their similarities.
@@ -127,22 +130,30 @@ class Session:
             watch: As for ``prepare``.
         """
         base = replace(self.running, drop_contained=False)
-        key = part_key(choice)
-        if key not in self._parts:
-            self._parts.clear()
-            of_choice = replace(base, verify=True, **key._asdict())
-            made = PartLists(self._pages, self._shelf, self._boilerplate, of_choice)
-            self._parts[key] = made
-        if not self.knows_parts(choice):
+        wanted = replace(
+            base,
+            verify=True,
+            verify_shingle_size=choice.parameters.verify_shingle_size,
+            ignore_boilerplate=choice.parameters.ignore_boilerplate,
+        )
+        if self._parts is None or not self._parts.serves(wanted):
+            self._parts = PartLists(self._pages, self._crawl_texts, self._boilerplate, wanted)
+        if len(self._parts) < len(self):
             kept = self.judge(Choice(base)).kept
             members = self._ready(key_of(Choice(base))).near().members
-            self._parts[key].catch_up(members, kept, watch)
+            self._parts.catch_up(members, kept, watch)
             self._remembered.clear()
 
     def knows_parts(self, choice: Choice) -> bool:
         """Whether it is known which pages are parts of others."""
-        found = self._parts.get(part_key(choice))
-        return found is not None and len(found) == len(self)
+        return self._parts_for(choice) is not None
+
+    def _parts_for(self, choice: Choice) -> PartLists | None:
+        """Return what is known of parts, of all pages and for a choice; None: not all is known."""
+        found = self._parts
+        if found is None or len(found) < len(self) or not found.serves(choice.parameters):
+            return None
+        return found
 
     def judge(self, choice: Choice) -> Judgement:
         """Return the judgement of a choice on each page, as a crawl of them would have made it.
@@ -219,7 +230,7 @@ class Session:
             distances: The distances of the pairs, each 0 to 8 bits.
             limit: The largest number of pairs to return.
             labels: The labels; pairs that have one come last.
-            search: The pages of which a pair has one at least.
+            search: Each pair has one of these pages at least.
         """
         of, what = self._judged(choice), ("pairs", choice, tuple(distances))
         ranked = self._once(what, choice, lambda: ranked_pairs(of, choice, distances))
@@ -227,12 +238,14 @@ class Session:
 
     def evidence(self, choice: Choice, labels: Collection[Label] = ()) -> DistanceEvidence:
         """Return precision and recall at each distance, from labels or else from Jaccard."""
-        of, said = self._judged(choice), _by_digests(labels)
-        if not said:
+        of, label_of = self._judged(choice), _by_digests(labels)
+        if not label_of:
             return weigh_jaccard(of, choice)
         size = choice.parameters.verify_shingle_size
         numbers = self._pages.numbers
-        return weigh_labels(of, choice, said, numbers, lambda texts: self._shelf.sets(texts, size))
+        return weigh_labels(
+            of, choice, label_of, numbers, lambda texts: self._crawl_texts.sets(texts, size)
+        )
 
     def _judge(self, choice: Choice) -> Judgement:
         parameters = choice.parameters
@@ -241,12 +254,11 @@ class Session:
             bounds = bounds._replace(max_distance=-1)
         near = self._ready(key_of(choice)).near()
         pairs = None
-        if self.knows_parts(choice):
-            parts = self._parts[part_key(choice)]
+        if (parts := self._parts_for(choice)) is not None:
             pairs = parts.pairs(near.members)
             near = near._replace(containers=parts.containers(pairs))
-        verdicts, unknown = judge_all(self._pages.judged(parameters.min_words), near, bounds)
-        judgement = Judgement(*verdicts, self._pages.body_bytes.values, unknown)
+        verdicts = judge_all(self._pages.judged(parameters.min_words), near, bounds)
+        judgement = Judgement(*verdicts, self._pages.body_bytes.values)
         return judgement if pairs is None else with_parts(judgement, pairs, near.members.texts)
 
     def _judged(self, choice: Choice) -> WeighedPairs:
@@ -255,21 +267,18 @@ class Session:
         words = self._pages.columns().words
         near = self._ready(key_of(choice)).near()
         is_long = words >= choice.parameters.min_words
-        return WeighedPairs(near, (near.members.classes >= 0) & is_long)
+        return WeighedPairs(near, (near.members.items >= 0) & is_long)
 
     def _once(self, what: tuple[object, ...], choice: Choice, make: Callable[[], R]) -> R:
         """Return the result that was made before of the same pages, or make it."""
         if not self.is_ready(choice):
             self.prepare(choice)
         remembered = self._remembered
-        if remembered.get(("pages",)) != len(self):
-            remembered.clear()
-            remembered["pages",] = len(self)
         # Used last comes last, so that the first to go was not used for longest.
         remembered[what] = remembered.pop(what) if what in remembered else make()
         most = max(_MIN_REMEMBERED, _PAGES_REMEMBERED // max(1, len(self)))
-        while len(remembered) > min(_MAX_REMEMBERED, most) + 1:
-            del remembered[next(key for key in remembered if key != ("pages",))]
+        while len(remembered) > min(_MAX_REMEMBERED, most):
+            del remembered[next(iter(remembered))]
         return cast("R", remembered[what])
 
     def _keys(self, choice: Choice) -> list[Key]:
@@ -290,8 +299,8 @@ class Session:
             del self._prepared[other]
         while len(self._prepared) >= _MAX_PREPARED:
             del self._prepared[next(iter(self._prepared))]
-        rests = Rests(self._pages, self._shelf, self._boilerplate, key.shingle_size)
-        made = Prepared(key, self._pages, self._shelf, self._own_features, rests)
+        rests = Rests(self._pages, self._crawl_texts, self._boilerplate, key.shingle_size)
+        made = Prepared(key, self._pages, self._crawl_texts, self._own_features, rests)
         self._prepared[key] = made
         return made
 
@@ -302,3 +311,51 @@ def _part_of(watch: Watch, done: int, steps: int) -> Watch:
 
 def _by_digests(labels: Collection[Label]) -> dict[frozenset[bytes], bool]:
     return {frozenset((one.first, one.second)): one.is_duplicate for one in labels}
+
+
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Sources that were read to their end, and the session that took their pages."""
+
+    sources: Sources
+    session: Session
+
+
+def loaded(
+    paths: Sequence[Path],
+    watch: Watch,
+    selection: PageSelection = ALL,
+    made: Mapping[Path, Path] = MappingProxyType({}),
+) -> Loaded:
+    """Open crawl directories and read them.
+
+    Args:
+        paths: As ``open_sources`` takes them.
+        watch: Called with the share that is done, 0 to 1, and words for what is being done.
+        selection: The pages that are read.
+        made: As ``open_sources`` takes it.
+
+    Raises:
+        SourceError: One cannot be read, or there is no page in any.
+    """
+    for last in (False,) * (_TRIES - 1) + (True,):
+        sources = open_sources(paths, selection, made)
+        session = _read(sources, watch, selection)
+        # A crawl that fetches pages again replaced some of them meanwhile.
+        if last or not sources.is_superseded():
+            break
+    return Loaded(sources, session)
+
+
+def _read(sources: Sources, watch: Watch, selection: PageSelection) -> Session:
+    session = Session(sources.texts, sources.parameters(), sources.boilerplate)
+    while pages := sources.read_new():
+        session.extend(pages)
+        watch(sources.progress, f"{len(session):,} pages read")
+    if not len(session):
+        which = "page with a text" if selection == ALL else "chosen page with a text"
+        raise SourceError(f"{sources.name}: no {which} in it")
+    return session

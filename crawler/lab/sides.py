@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crawler.lab.crawl_source import Blocks, LabPage
-    from crawler.lab.crawl_sources import Sources
+    from crawler.lab.crawl_source import Blocks, LabPage, Sources
     from crawler.lab.session import Session
     from crawler.reading.content.content_xml import PackedContent
 

@@ -132,9 +132,9 @@ def rest_sentence(rest_share: float, min_similarity: float) -> str:
         rest_share: The share of the shorter rest that stands in the other one.
         min_similarity: The share from which on they say the same.
     """
-    said = "the same" if rest_share >= min_similarity else "other things"
+    things = "the same" if rest_share >= min_similarity else "other things"
     return (
-        f"Without what the site repeats they say {said}: {share(rest_share, min_similarity)} of "
+        f"Without what the site repeats they say {things}: {share(rest_share, min_similarity)} of "
         f"the shorter one stands in the other, where {min_similarity:g} is needed."
     )
 
@@ -145,7 +145,7 @@ _FINDERS = {
     "visible": "all visible text",
     "lines": "the lines of its text",
 }
-"""Words for the codes of what found a content; any other code is shown as it is."""
+"""Words for the finders of contents, by code; any other code is shown as it is."""
 
 
 def content_words(content: PackedContent | None) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LOOK_SECS = 0.5
-"""Read the cookies so often: those of a closed window cannot be read."""
+"""Read the cookies at this interval, in seconds: those of a closed window cannot be read."""
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 

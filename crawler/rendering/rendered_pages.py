@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from crawler.suggestions import UserError
 from neardup.files.durable import own_folder, write_whole
 from neardup.fingerprints.digest import payload_digest
 
@@ -204,7 +205,7 @@ class RenderingEndedError(Exception):
     """A page is not shown, since the crawl ends; it is to be requested by the next one."""
 
 
-class NoBrowserError(RenderingError):
+class NoBrowserError(RenderingError, UserError):
     """Playwright or the browser is missing, or the browser does not start."""
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.rendering.rendered_pages import Fetch, PageToRender, RenderOptions
 
 _WATCH_SECS: Final = 1.0
-_FIRST_REST_SECS: Final = 10.0
+_FIRST_REST_SECS: Final = 10.0  # doubled at each further start that fails
 _MAX_REST_SECS: Final = 600.0
 """Time without a start after one that failed, twice as long each time."""
 

@@ -35,7 +35,7 @@ _DOM_QUIET_MS: Final = 150
 """A page is done when its network, and its DOM, have been quiet for these."""
 
 _PATIENT_SECS: Final = 3.0
-"""So long is the network of one that is waited for to be quiet."""
+"""Wait until the network of a page is quiet for this many seconds."""
 
 _MAX_DOM_SECS: Final = 2.0
 """A DOM that never rests, as with a clock, is waited for no longer after the network is quiet."""
@@ -46,11 +46,11 @@ _MAX_GROWTH_SECS: Final = 10.0
 is added, which counts for the second of these at most: some pages set such timers for ever."""
 
 _MIN_LOOKS: Final = 20
-"""So often is a page asked for its work before a bound counts: it may have been given no time."""
+"""Ask a page this often for its work before a bound counts: it may have been given no time."""
 
 _LOOK_SECS: Final = 0.05
-_READ_SECS: Final = 5.0
-_END_SECS: Final = 3.0
+_READ_SECS: Final = 5.0  # what is there is read, although the page's time is over
+_END_SECS: Final = 3.0  # then the browser counts as broken
 _MAX_SCROLLS: Final = 50
 _MAX_CLICKS: Final = 20
 _SCREENSHOT_PIXELS: Final = 8_000
@@ -60,7 +60,7 @@ class CrashError(Exception):
     """The process of a page has ended."""
 
 
-class TooLargeError(Exception):
+class DomTooLargeError(Exception):
     """The DOM of a page is larger than it may be."""
 
 
@@ -100,7 +100,7 @@ class PageTab:
             failed = TIME
         except CrashError:
             failed = CRASH
-        except TooLargeError:
+        except DomTooLargeError:
             failed = TOO_MANY_BYTES
         except Exception as error:  # whatever Playwright raises
             lines = str(error).strip().splitlines()
@@ -142,7 +142,7 @@ class PageTab:
     async def _render(self) -> tuple[bytes, bytes | None]:
         await self._open()
         await self._hand_over()
-        await self._settle()
+        await self._wait_until_idle()
         await self._wait_for_selector()
         if "scroll" in self._options.behaviours or self._to_render.is_patient:
             await self._scroll()
@@ -164,7 +164,7 @@ class PageTab:
         for url in urls:
             self._traffic.note_route(url)
         if clicked:
-            await self._settle(2.0)
+            await self._wait_until_idle(2.0)
 
     async def _open(self) -> None:
         options = self._options
@@ -260,7 +260,7 @@ class PageTab:
         while not self._is_over and await self._call("document.readyState") == "loading":
             await asyncio.sleep(_LOOK_SECS)
 
-    async def _settle(self, max_secs: float = 3600.0) -> None:
+    async def _wait_until_idle(self, max_secs: float = 3600.0) -> None:
         """Wait until the page has no work left, or the time is over."""
         traffic = self._traffic
         ends_at = min(self._ends_at, time.monotonic() + max_secs)
@@ -293,7 +293,7 @@ class PageTab:
                 self._traffic.missed[TIME] = None
                 return
             await asyncio.sleep(_LOOK_SECS)
-        await self._settle()
+        await self._wait_until_idle()
 
     async def _scroll(self) -> None:
         before: list[Any] = []
@@ -301,7 +301,7 @@ class PageTab:
             if self._is_over:
                 return
             now = await self._call(f"({script('scroll')})()")
-            await self._settle(2.0)
+            await self._wait_until_idle(2.0)
             if now[1] and now == before and not self._traffic.unanswered:
                 return
             before = now
@@ -312,7 +312,7 @@ class PageTab:
         for _ in range(_MAX_CLICKS):
             if self._is_over or not await self._call(f"({script('click')})()"):
                 break
-            await self._settle(2.0)
+            await self._wait_until_idle(2.0)
             if self._page.url.partition("#")[0] != self._to_render.url.partition("#")[0]:
                 break
             html = await self._html()
@@ -327,7 +327,7 @@ class PageTab:
         most = self._options.max_page_bytes
         html = await self._call(f"({script('serialise')})({for_disk}, {most})")
         if html is None:
-            raise TooLargeError
+            raise DomTooLargeError
         return bytes(html.encode("utf-8", "replace"))
 
     async def _picture(self) -> bytes | None:

@@ -33,7 +33,7 @@ _FLOOD: Final = 3
 """A page that makes this many times the requests that it may is stopped."""
 
 _FLOOD_OF_REFUSED: Final = 5_000
-"""So is one that makes so many for images and the like, which are refused."""
+"""End a page that makes this many for images and the like, which are refused."""
 
 _AT_A_TIME: Final = 8
 """Requests of a page that are answered at a time, each with a body in memory."""

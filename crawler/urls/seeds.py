@@ -6,10 +6,10 @@ import re
 
 import xxhash
 
-from crawler.urls.addresses import is_private
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.hosts import requestable
 from crawler.urls.parts import MalformedUrl, shown, split
+from crawler.urls.private_hosts import is_private
 
 _EXAMPLE = "type one such as https://docs.python.org/3/"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+-]*):|[A-Za-z][A-Za-z0-9+.-]*://")

@@ -1,4 +1,4 @@
-"""Fill the pages of the reference from the code: commands, settings and verdicts."""
+"""Fill pages from the code: commands, settings, verdicts, and the modules of each room."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
 
+    from crawler.console.command_line import Command
+
+PACKAGES = ("crawler", "neardup")
+_PROJECT = Path(__file__).parents[2]
 _TO_OUTSIDE = re.compile(r"\]\(\.\./([^)\s]+)\)")
 
 
@@ -30,8 +34,15 @@ def commands() -> str:
 
 
 def _command(name: str) -> str:
-    usage = make_parser(load_command(name)).format_help()
-    return f"### crawl-once {name}\n\n```text\n{usage.rstrip()}\n```"
+    command = load_command(name)
+    return "\n\n".join(
+        _usage(one) for one in (command, *(verb() for verb in command.verbs.values()))
+    )
+
+
+def _usage(command: Command) -> str:
+    usage = make_parser(command).format_help()
+    return f"### crawl-once {command.name}\n\n```text\n{usage.rstrip()}\n```"
 
 
 def settings() -> str:
@@ -57,15 +68,36 @@ def verdicts() -> str:
     return f"| verdict | meaning |\n|---|---|\n{rows}"
 
 
+def rooms() -> str:
+    """Return the modules of each room with the first lines of their docstrings."""
+    folders = sorted({file.parent for name in PACKAGES for file in (_PROJECT / name).rglob("*.py")})
+    return "## All modules\n\n" + "\n\n".join(map(_room, folders))
+
+
+def _room(folder: Path) -> str:
+    lines = [
+        f"- `{file.name}`: {first_line}"
+        for file in sorted(folder.glob("*.py"))
+        if (first_line := _first_line(file))
+    ]
+    return f"### `{folder.relative_to(_PROJECT)}`\n\n" + "\n".join(lines)
+
+
+def _first_line(file: Path) -> str:
+    docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    return " ".join(docstring.partition("\n\n")[0].split())
+
+
 MADE: dict[str, Callable[[], str]] = {
     "reference/commands": commands,
     "reference/settings": settings,
     "reference/verdicts": verdicts,
+    "rooms": rooms,
 }
 
 
 def complete(app: Sphinx, page: str, source: list[str]) -> None:
-    """Append to a page of the reference what is made; offer files outside docs as downloads."""
+    """Append to a page what is made; offer files outside docs as downloads."""
     source[0] = _TO_OUTSIDE.sub(r"](path:../\1)", source[0]) if "/" not in page else source[0]
     if page in MADE:
         source[0] += "\n" + MADE[page]() + "\n"

@@ -24,9 +24,9 @@ def test_shipped_model_was_trained_on_the_pages_that_are_here() -> None:
     assert shipped_digests().pages == pages_digest(FOLDERS), RETRAIN
 
 
-def digest_of(folder: Path, source: str) -> str:
+def digest_of(folder: Path, source: str, ending: str) -> str:
     """Return the digest of a module of this source."""
-    file = folder / "features.py"
+    file = folder / f"features{ending}"
     file.write_text(source)
     return code_digest([file])
 
@@ -36,6 +36,7 @@ _SOURCE = (
 )
 
 
+@pytest.mark.parametrize("ending", [".py", ".pyx"])
 class TestCodeDigest:
     @pytest.mark.parametrize(
         ("old", "new"),
@@ -49,26 +50,31 @@ class TestCodeDigest:
             ("LIMIT = 3", "LIMIT = '3'"),
         ],
     )
-    def test_what_the_code_does_changes_it(self, tmp_path: Path, old: str, new: str) -> None:
-        before = digest_of(tmp_path, _SOURCE)
-        assert digest_of(tmp_path, _SOURCE.replace(old, new)) != before
+    def test_what_the_code_does_changes_it(
+        self, tmp_path: Path, old: str, new: str, ending: str
+    ) -> None:
+        before = digest_of(tmp_path, _SOURCE, ending)
+        assert digest_of(tmp_path, _SOURCE.replace(old, new), ending) != before
 
     @pytest.mark.parametrize(
         ("old", "new"),
         [
             ('"""Return a row."""', '"""Return the row of a block."""'),
             ('    """Return a row."""\n', ""),
-            ("size + 1", "(\n        size  # of a block\n        + 1\n    )"),
+            ("size: int", "size: int  # of a block\n"),
             ("LIMIT = 3", "LIMIT = 3  # blocks"),
         ],
     )
-    def test_how_it_is_written_does_not(self, tmp_path: Path, old: str, new: str) -> None:
-        before = digest_of(tmp_path, _SOURCE)
-        assert digest_of(tmp_path, _SOURCE.replace(old, new)) == before
+    def test_how_it_is_written_does_not(
+        self, tmp_path: Path, old: str, new: str, ending: str
+    ) -> None:
+        before = digest_of(tmp_path, _SOURCE, ending)
+        assert digest_of(tmp_path, _SOURCE.replace(old, new), ending) == before
 
-    def test_every_module_of_features_counts(self) -> None:
-        for file in CODE:
-            assert code_digest(one for one in CODE if one != file) != code_digest()
+
+def test_every_module_of_features_counts() -> None:
+    for file in CODE:
+        assert code_digest(one for one in CODE if one != file) != code_digest()
 
 
 class TestPagesDigest:

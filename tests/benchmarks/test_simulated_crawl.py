@@ -33,7 +33,8 @@ def test_learning_saves_fetches() -> None:
 
 def test_a_session_and_a_source_that_differ_at_once_are_learned() -> None:
     simulated = simulate(SIMULATED["session and source"](1), 10_000)
-    assert len(simulated.names) < 1.2 * 315
+    # A session that is another one in each link may be a page's revision, and is tried as such.
+    assert len(simulated.names) < 1.6 * 315
     assert simulated.has_ended
     assert not simulated.lost
 

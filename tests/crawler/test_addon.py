@@ -19,3 +19,26 @@ def test_an_extension_is_left_out_only_where_it_is_off(switch: str) -> None:
 def test_scrapys_settings_have_what_is_left_out() -> None:
     assert set(SWITCHES.values()) <= set(Settings()["EXTENSIONS_BASE"])
     assert all(switch in Settings() for switch in SWITCHES)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("NEARDUP_MAX_DISTNCE", "NEARDUP_MAX_DISTANCE"),
+        ("CRAWL_LERN_URL_RULES", "CRAWL_LEARN_URL_RULES"),
+        ("NEAR_DUP_MIN_WORDS", "NEARDUP_MIN_WORDS"),
+    ],
+)
+def test_a_misspelt_setting_of_a_project_is_told(
+    caplog: pytest.LogCaptureFixture, name: str, meant: str
+) -> None:
+    NearDuplicates().update_settings(Settings({name: 1}))
+    assert f"unknown setting {name}; did you mean {meant}?" in caplog.messages
+
+
+@pytest.mark.parametrize("name", ["CRAWL_MAX_PAGES", "PAGES_FOLDER", "SHOP_API_KEY"])
+def test_a_setting_of_the_projects_own_is_not_told(
+    caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    NearDuplicates().update_settings(Settings({name: 1}))
+    assert caplog.messages == []

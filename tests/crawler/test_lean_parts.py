@@ -18,7 +18,7 @@ from scrapy.spidermiddlewares.depth import DepthMiddleware
 from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.utils.test import get_crawler
 
-from crawler.downloadhandler import PlainDownloader
+from crawler.downloader.handler import PlainDownloader
 from crawler.lean_parts import DepthsAndReferers, HeardSignals, PlainStats, ShownLogs
 
 if TYPE_CHECKING:

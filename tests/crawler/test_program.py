@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.program import command_names, load_command, main, make_parser
+from crawler.commands.crawl import SpiderCommand
+from crawler.program import CrawlOnce, command_names, load_command, main, make_parser
 from crawler.spiders.argument_table import MIRROR, REPLAY, SITE, URLS
 from crawler.spiders.mirror import MirrorSpider
 from crawler.spiders.replay import ReplaySpider
@@ -81,8 +82,9 @@ def errors_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("urls absent.txt", "absent.txt: No such file or directory"),
         ("replay", "WARC is missing"),
         ("mirror", "a URL is needed; try: crawl-once mirror https://"),
-        ("mirror http://a.example/ --render maybe x y", "one directory or none is needed"),
-        ("mirror --check", "--check takes one directory, got none"),
+        ("mirror http://a.example/ x y", "one directory or none is needed"),
+        ("mirror check", "the directory of one mirror is needed, got none"),
+        ("mirror --check x", "crawl-once mirror: unknown option --check; did you mean check?"),
         ("report", "one crawl directory is needed, got none"),
         ("report a b", "one crawl directory is needed, got a b"),
         ("report a", "crawl-once report: a: no such directory"),
@@ -102,6 +104,7 @@ def errors_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("watch a --command=", "--command: a command of the shell is needed, got an empty one"),
         ("watch a --webhook=", "--webhook: a URL with http:// or https:// and a host is needed"),
         ("rules -o -:csv a", "-o -:csv: --format names the format of rules; -o - prints them"),
+        ("pages --host= a", "crawl-once pages: --host takes a value, got an empty one"),
         ("pages -o -:csv a", "crawl-once pages: a: no such directory"),
         ("links -o -:csv a", "crawl-once links: a: no such directory"),
         ("http://a.example/ -o -:cvs", "-:cvs: its ending names no format"),
@@ -149,16 +152,31 @@ def test_the_options_are_the_arguments_of_the_spider(
     assert spider.arguments is table
 
 
+@pytest.mark.parametrize(("word", "value"), [("--no-text", "no"), ("--text", "yes")])
+def test_a_flag_is_yes_or_no_to_a_spider(word: str, value: str) -> None:
+    command = load_command("mirror")
+    opts, rest = make_parser(command).parse_known_args([word, "http://a.example/"])
+    command.host, command.given = CrawlOnce(opts), opts
+    assert rest == ["http://a.example/"]
+    assert isinstance(command, SpiderCommand)
+    assert command.arguments() == {"text": value}
+
+
 def test_choices_of_the_table_are_those_of_the_spider() -> None:
     for name, argument in MIRROR.items():
         for value in argument.choices:
             MirrorSpider.check_arguments({"url": "http://a.example/", name: value})
 
 
-@pytest.mark.parametrize("name", command_names())
+VERBS = [f"mirror {verb}" for verb in load_command("mirror").verbs]
+
+
+@pytest.mark.parametrize("name", [*command_names(), *VERBS])
 def test_help_of_each_command_fits_a_terminal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    command = load_command(name)
+    first, *rest = name.split()
+    command, left = load_command(first).meant(rest)
+    assert (command.name, left) == (name, [])
     lines = make_parser(command).format_help().splitlines()
     assert lines[0] == f"usage: crawl-once {name} {command.usage}"
     assert [line for line in lines[1:] if len(line) > 80] == []
@@ -264,6 +282,8 @@ def test_a_shell_completes_commands_and_options() -> None:
     assert {"report", "rejudge", "replay", "rules"} <= completed("crawl-once re") | {"rules"}
     assert "report" in completed("crawl-once rep")
     assert completed("crawl-once crawl --max-p") == {"--max-pages"}
+    assert completed("crawl-once mirror ch") == {"check"}
+    assert completed("crawl-once mirror check --de") == {"--deep"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -14,7 +14,7 @@ from crawler.job_registry import job_options
 for package in (crawler.commands, crawler.spiders, crawler.downloadermiddlewares):
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)
-for name in ("scheduler", "dupefilter", "pipelines", "extensions", "foreign_items"):
+for name in ("scheduling.scheduler", "pipelines", "extensions.job_keeping", "extensions.limits"):
     importlib.import_module(f"crawler.{name}")
 print(job_options(Settings()).reading.workers >= 0)
 """

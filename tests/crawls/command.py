@@ -1,4 +1,4 @@
-"""The ``scrapy`` command as a user runs it: a process of its own, in the project's folder."""
+"""The programs ``scrapy`` and ``crawl-once`` as a user runs them: processes of their own."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from tests.crawls.forking import run_forked
 
 PROJECT = Path(__file__).parents[2]
 TIMEOUT_SECS = 300
+READ_AT_START = {"PYTHONPATH", "XDG_CACHE_HOME"}
+"""Variables that imports read: a program that is given one of them is started from nothing."""
 
 
 def scrapy(
@@ -21,18 +23,38 @@ def scrapy(
     stdin: str | None = None,
     environment: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; the output is text."""
-    if cwd == PROJECT and environment is None and sys.platform == "linux":
-        return run_forked(PROJECT, arguments, stdin, TIMEOUT_SECS)
+    """Run a command of ``scrapy`` to its end, in a folder with a project; the output is text."""
+    return _run("scrapy", arguments, cwd, stdin, environment or {})
+
+
+def crawl_once(
+    *arguments: str | Path, cwd: Path = PROJECT, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of ``crawl-once`` to its end; the output is text."""
+    return _run("crawler", tuple(map(str, arguments)), cwd, None, environment or {})
+
+
+def _run(
+    program: str,
+    arguments: tuple[str, ...],
+    cwd: Path,
+    stdin: str | None,
+    environment: dict[str, str],
+) -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ, "PYTHONPATH": str(PROJECT), **environment}
+    if sys.platform == "linux" and not READ_AT_START & environment.keys():
+        return run_forked(
+            program, arguments, cwd=cwd, stdin=stdin, environment=variables, timeout=TIMEOUT_SECS
+        )
     return subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments],
+        [sys.executable, "-m", program, *arguments],
         cwd=cwd,
         input=stdin,
         capture_output=True,
         text=True,
         timeout=TIMEOUT_SECS,
         check=False,
-        env={**os.environ, **(environment or {})},
+        env=variables,
     )
 
 

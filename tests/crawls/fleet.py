@@ -53,7 +53,15 @@ class Fleet:
         return self.parent / f"worker-{number}"
 
     def start(self, number: int, *arguments: str) -> subprocess.Popen[str]:
-        """Start a worker, which names itself by number and process to the site."""
+        """Start a worker, to be stopped by the test."""
+        return start_scrapy(*self._command(number, *arguments))
+
+    def run(self, number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a worker to its end."""
+        return scrapy(*self._command(number, *arguments))
+
+    def _command(self, number: int, *arguments: str) -> tuple[str, ...]:
+        """Return the command of a worker, which names itself by number and process to the site."""
         self._started[number] += 1
         settings = fleet_settings(self.url, self.folder(number)) | {
             "USER_AGENT": f"worker-{number}-{self._started[number]}",
@@ -64,7 +72,7 @@ class Fleet:
         }
         options = [part for pair in settings.items() for part in ("-s", "=".join(pair))]
         seeds = ("-a", f"url={self.site.seeds}", "-a", "scope=host")
-        return start_scrapy("crawl", "site", *seeds, *options, *self.arguments, *arguments)
+        return ("crawl", "site", *seeds, *options, *self.arguments, *arguments)
 
     @contextmanager
     def running(self, workers: int) -> Iterator[list[subprocess.Popen[str]]]:
@@ -79,6 +87,8 @@ class Fleet:
 
     def crawl(self, workers: int) -> list[str]:
         """Let workers crawl the site to its end; what each of them printed."""
+        if workers == 1:
+            return [self.crawl_into(1)]
         with self.running(workers) as processes:
             return self.finish(processes)
 
@@ -100,11 +110,10 @@ class Fleet:
 
     def crawl_into(self, number: int) -> str:
         """Let one worker crawl the site to its end; what it printed."""
-        process = self.start(number)
-        try:
-            return finish(process)
-        finally:
-            end(process)
+        done = self.run(number)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+        return done.stdout + done.stderr
 
     @property
     def folders(self) -> list[Path]:

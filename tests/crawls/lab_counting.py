@@ -54,7 +54,7 @@ def counting(path: Path) -> Iterator[tuple[str, Callable[[], Counts]]]:
 def _serve(path: Path) -> None:
     from nicegui import Client, background_tasks
 
-    from crawler.console.temporary_crawl import crawls_of
+    from crawler.console.lab_options import crawls_of
     from crawler.lab.app.binding import bind
     from crawler.lab.app.lab_server import make_app, serve
     from crawler.lab.app.lab_state import Lab

@@ -82,7 +82,7 @@ def mirror(url: str, folder: Path, *arguments: str, status: int = 0) -> Mirrored
 
 def check(folder: Path) -> subprocess.CompletedProcess[str]:
     """Let the command prove a mirror."""
-    return scrapy("mirror", "--check", str(folder))
+    return scrapy("mirror", "check", str(folder))
 
 
 def host(site: NeedingSite) -> str:

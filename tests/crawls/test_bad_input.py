@@ -60,11 +60,14 @@ COMMANDS = {
     "rules absent --json --export -": "--json and --export cannot be combined; give one of them",
     "rules absent --forget 1 --export -": "--export and --forget cannot be combined",
     "rules absent --format duplicate-url-discarder": "--format needs --export FILE",
-    "rules absent --export - --format discarder": "crawl-once and duplicate-url-discarder",
-    "rules absent --export ''": "--export takes a file",
+    "rules absent --export - --format discarder": "crawl-once, duplicate-url-discarder",
+    "rules absent --export ''": "--export takes a value, got an empty one",
     "rules absent --forget sid": "--forget takes the number of a rule, got 'sid'",
     "rules absent --forget=-1": "--forget takes the number of a rule, got '-1'",
     "demo now then": "it takes a directory or nothing",
+    "mirror chek docs": "no command mirror chek; did you mean check?",
+    "mirror http://127.0.0.1:9/ --search yes": "flags take no value, got yes; ./yes",
+    "sweep --min-similarity 0..nan README.md": "takes similarities from 0 to 1",
 }
 
 WRONG = [

@@ -31,8 +31,9 @@ def test_of_an_untranslated_page(tmp_path: Path) -> None:
         added |= {f"/{folder}/{name}": page(name, "en") for folder in LANGUAGES}
     with HostileSite(linked=tuple(added)) as site:
         site.added = added
-        # One after the other, so that the Danish folder comes first: no page waits for a browser.
-        alone = ("-s", "CONCURRENT_REQUESTS=1", "-a", "render=no")
+        # One after the other, so that the Danish folder comes first: no page waits for a browser,
+        # and none is read while another one is.
+        alone = ("-s", "CONCURRENT_REQUESTS=1", "-s", "READING_WORKERS=1", "-a", "render=no")
         crawled = crawl_site(site, tmp_path, *alone)
     assert {path: crawled.rows[path]["better_url"] for path in added} == {
         **dict.fromkeys(added, None),

@@ -157,12 +157,12 @@ def test_a_mirror_has_the_pages_within_its_depth(tmp_path: Path) -> None:
         assert site.counts == dict.fromkeys(within(DETOUR, 3), 1)
 
 
-@pytest.mark.parametrize("text", ["yes", "no"])
+@pytest.mark.parametrize("text", ["--text", "--no-text"])
 def test_a_mirror_fetches_a_page_again_whose_file_was_changed(tmp_path: Path, text: str) -> None:
     with GraphSite(DETOUR, {"/slow": "never"}) as site:
         host = site.origin.removeprefix("http://").replace(":", "+")
         file = tmp_path / "m" / host / "c.html"
-        bounds = ("--max-depth", "3", "--text", text)
+        bounds = ("--max-depth", "3", text)
         process = start_scrapy("mirror", f"{site.origin}/", str(tmp_path / "m"), *bounds)
         try:
             wait_until(file.exists)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +11,7 @@ import pytest
 
 import crawler
 from tests.crawler.warc.foreign import answer
-from tests.crawls.command import PROJECT, scrapy
+from tests.crawls.command import crawl_once, scrapy
 from tests.crawls.planting import PLANTED, PlantingLogs
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose
@@ -53,7 +50,7 @@ CALLED = [
     "crawler.spiders.site:SiteSpider:follow",
     "crawler.spiders.guessing:SitemapSpider:sitemap_failed",
     "crawler.pipelines:NearDuplicatesPipeline:process_item",
-    "crawler.scheduler:FrontierScheduler:enqueue_request",
+    "crawler.scheduling.scheduler:FrontierScheduler:enqueue_request",
 ]
 
 
@@ -125,11 +122,11 @@ def test_an_error_of_any_spider_ends_its_command_with_1(
     rows.write_text(json.dumps({"url": "http://example.org/a", "html": body}))
     listed.write_text(f"{site.origin}/a\n")
     named = command.format(archive=archive, rows=rows, list=listed, site=f"{site.origin}/a").split()
-    done = subprocess.run(
-        [sys.executable, "-m", "crawler", *named, str(tmp_path / "job"), "-s", "READING_WORKERS=1",
-         "-s", f"LOG_FORMATTER={PlantingLogs.__module__}.PlantingLogs"],
-        cwd=PROJECT, env={**os.environ, PLANTED: planted},
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+    planting = f"LOG_FORMATTER={PlantingLogs.__module__}.PlantingLogs"
+    done = crawl_once(
+        *named,
+        *(tmp_path / "job", "-s", "READING_WORKERS=1", "-s", planting),
+        environment={PLANTED: planted},
+    )
     assert "planted" in done.stderr
     assert done.returncode == 1, done.stdout + done.stderr

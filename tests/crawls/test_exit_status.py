@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawler.warc.foreign import answer
+from tests.crawls.command import PROJECT, crawl_once
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose
 
@@ -26,17 +28,17 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-PROJECT = Path(__file__).parents[2]
 TABLE = (PROJECT / "docs" / "exit_status.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (\d+) \| `([^`]+)` \|", TABLE, re.MULTILINE)
-PROGRAMS = {"crawl-once": ["-m", "crawler"], "python": []}
 PAGES = 4
 
 
 def run(words: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    first, *rest = words
+    program, *rest = words
+    if program == "crawl-once":
+        return crawl_once(*rest, cwd=cwd)
     return subprocess.run(
-        [sys.executable, *PROGRAMS[first], *rest],
+        [sys.executable, *rest],
         cwd=cwd, capture_output=True, text=True, check=False, timeout=300,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
     )  # fmt: skip
@@ -158,3 +160,38 @@ def test_a_full_disk_gives_1_and_names_the_file(
     assert done.returncode == 1, done.stdout + done.stderr
     assert str(tmp_path) in done.stderr
     assert "Traceback" not in done.stderr
+
+
+_WAITING = """
+import asyncio, sys
+from crawler.commands.crawl import CrawlSiteCommand
+from crawler.program import _run
+from crawler.spiders.site import SiteSpider
+
+class Waiting(SiteSpider):
+    async def first_requests(self):
+        print("no request yet", file=sys.stderr, flush=True)
+        await asyncio.sleep(3600)
+        yield
+
+class Command(CrawlSiteCommand):
+    word = "crawl"
+    spider = "__main__", "Waiting"
+
+sys.exit(_run(Command(), sys.argv[1:]))
+"""
+
+
+def test_ctrl_c_before_the_first_request_is_queued_ends_with_130(
+    site: ChangingSite, tmp_path: Path
+) -> None:
+    """As in the pause of ``--hours``: nothing waits in the queue, and nothing is done either."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _WAITING, site.url, str(tmp_path / "crawl")],
+        cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert any("no request yet" in line for line in process.stderr)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 from zipfile import ZipFile
 
-from crawler.frontier.file_links import MIN_FILES, SAMPLED_OF
+from crawler.url_rules.kinds import PAGE_OF_FILE
 from crawler.urls.canonical import Canonicalizer
 from tests.crawler.reading.documents.made import pdf
 from tests.crawls.command import scrapy, start_scrapy
@@ -183,7 +183,7 @@ def test_many_files_of_a_kind_are_put_aside_and_counted(tmp_path: Path) -> None:
         found = crawl_site(site, tmp_path)
         again = crawl_site(site, tmp_path, "-a", "revisit=yes")
     asked = images & set(found.asked)
-    assert MIN_FILES <= len(asked) < 200
+    assert PAGE_OF_FILE.enough <= len(asked) < 200
     assert found.report.file_links == {"jpg": len(images) - len(asked)}
     assert again.report.file_links == found.report.file_links
 
@@ -191,18 +191,22 @@ def test_many_files_of_a_kind_are_put_aside_and_counted(tmp_path: Path) -> None:
 def test_one_page_among_files_brings_all_back(tmp_path: Path) -> None:
     """It is found late: of those that are asked for first none is a page."""
     with HostileSite() as site:
-        images = gallery(site, pages=tuple(range(MIN_FILES, 400)))
+        images = gallery(site, pages=tuple(range(PAGE_OF_FILE.enough, 400)))
         found = crawl_site(site, tmp_path)
     assert images <= set(found.asked)
-    assert len(found.kept & images) == 400 - MIN_FILES
+    assert len(found.kept & images) == 400 - PAGE_OF_FILE.enough
     assert found.report.file_links == {}
 
 
 def asked_first(site: HostileSite, images: set[str]) -> set[str]:
     """Images that are asked for while none was seen to be a page."""
     key = Canonicalizer().key
-    sampled = {one for one in images if int.from_bytes(key(site.at(one))[:4]) % SAMPLED_OF == 0}
-    return sampled | {f"/img/{number}.jpg" for number in range(MIN_FILES)}
+    sampled = {
+        one
+        for one in images
+        if int.from_bytes(key(site.at(one))[:4]) % PAGE_OF_FILE.sampled_of == 0
+    }
+    return sampled | {f"/img/{number}.jpg" for number in range(PAGE_OF_FILE.enough)}
 
 
 def held_back(answer: Callable[[Exchange], None], release: Event) -> Callable[[Exchange], None]:
@@ -218,7 +222,7 @@ def test_a_crawl_that_is_stopped_before_it_takes_links_back_asks_for_them_when_i
 ) -> None:
     release = Event()
     with HostileSite() as site:
-        images = gallery(site, pages=tuple(range(MIN_FILES, 400)))
+        images = gallery(site, pages=tuple(range(PAGE_OF_FILE.enough, 400)))
         first = asked_first(site, images)
         site.added["/img/0.jpg"] = held_back(_image, release)
         process = start_scrapy("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}")
@@ -239,7 +243,7 @@ def test_a_crawl_that_is_stopped_before_it_takes_links_back_asks_for_them_when_i
         found = crawl_site(site, tmp_path)
     assert "going on" in found.done.stdout.splitlines()[0]
     assert images <= set(found.asked)
-    assert len(found.kept & images) == 400 - MIN_FILES
+    assert len(found.kept & images) == 400 - PAGE_OF_FILE.enough
     assert found.report.file_links == found.report.file_links_to_ask == {}
 
 
@@ -252,7 +256,7 @@ def wait_for_line(process: subprocess.Popen[str], words: str) -> None:
 def test_a_fleet_loses_no_link_of_a_worker_that_is_killed(redis_url: str, tmp_path: Path) -> None:
     release = Event()
     with HostileSite() as site:
-        images = gallery(site, pages=tuple(range(MIN_FILES, 400)))
+        images = gallery(site, pages=tuple(range(PAGE_OF_FILE.enough, 400)))
         site.added["/img/0.jpg"] = held_back(_image, release)
         fleet = Fleet(cast("Any", SimpleNamespace(seeds=site.url)), redis_url, tmp_path)
         killed = fleet.start(1)

@@ -181,10 +181,9 @@ def test_a_fleet_is_shown_and_forgotten(redis_url: str, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert "no fleet test" in scrapy("fleet", redis_url, "--name", NAME).stderr
         # What the directory holds was fetched for a fleet that Redis knows no more.
-        process = fleet.start(1)
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode == 2
-        assert "a later one of that name" in errors
+        done = fleet.run(1)
+        assert done.returncode == 2
+        assert "a later one of that name" in done.stderr
 
 
 class TestRefused:
@@ -205,11 +204,10 @@ class TestRefused:
         self, redis_url: str, tmp_path: Path, arguments: tuple[str, ...], said: str
     ) -> None:
         with ManyHosts(2, 1) as site:
-            process = Fleet(site, redis_url, tmp_path).start(1, *arguments)
-            _, errors = process.communicate(timeout=60)
-            assert process.returncode == 2, errors
-            assert said in errors
-            assert len(errors.splitlines()) == 1
+            done = Fleet(site, redis_url, tmp_path).run(1, *arguments)
+            assert done.returncode == 2, done.stderr
+            assert said in done.stderr
+            assert len(done.stderr.splitlines()) == 1
             assert site.total == 0
 
     def test_a_mirror(self, tmp_path: Path) -> None:
@@ -224,10 +222,9 @@ class TestRefused:
         with ManyHosts(4, 1) as site:
             fleet = Fleet(site, redis_url, tmp_path)
             fleet.crawl(1)
-            process = fleet.start(2, "-a", "deny=x")
-            _, errors = process.communicate(timeout=60)
-            assert process.returncode == 2
-            assert "was begun with plan" in errors
+            done = fleet.run(2, "-a", "deny=x")
+            assert done.returncode == 2
+            assert "was begun with plan" in done.stderr
 
     def test_the_directory_of_a_crawl_that_is_alone_and_the_other_way(
         self, redis_url: str, tmp_path: Path
@@ -236,9 +233,7 @@ class TestRefused:
             fleet = Fleet(site, redis_url, tmp_path)
             alone = ("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={fleet.folder(1)}")
             assert scrapy(*alone).returncode == 0
-            process = fleet.start(1)
-            _, errors = process.communicate(timeout=60)
-            assert "holds a crawl of its own" in errors
+            assert "holds a crawl of its own" in fleet.run(1).stderr
             fleet.crawl_into(2)
             done = scrapy(*alone[:-1], f"JOBDIR={fleet.folder(2)}")
             assert done.returncode == 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.fleet_scheduler import MAX_UNACKNOWLEDGED
+from crawler.scheduling.fleet_scheduler import MAX_UNACKNOWLEDGED
 from tests.crawler.frontier.redis.fleet import durable_server
 from tests.crawls.fleet import (
     Fleet,

@@ -66,11 +66,12 @@ def knows(address: str, workers: int, *, is_paused: bool) -> bool:
     return found == found | wanted
 
 
-def check_table(url: str, worker: str) -> None:
-    """Expect a table with a worker, which Ctrl-C ends."""
+def check_report(url: str, worker: str) -> None:
+    """Expect a report with a worker, which Ctrl-C ends."""
     with OnTerminal(100, (sys.executable, "-m", "scrapy", "fleet", url)) as terminal:
-        terminal.wait_for("paused, ")
-        assert "pages/s" in terminal.screen.text
+        terminal.wait_for(", hosts: ")  # at the end of a worker's line
+        assert "paused, " in terminal.screen.text
+        assert "a second" in terminal.screen.text
         assert worker[:10] in terminal.screen.text
         terminal.press(b"\x03")
         terminal.finish()
@@ -114,7 +115,7 @@ def test_a_fleet_obeys_orders_and_loses_nothing(redis_url: str, tmp_path: Path) 
             found = measured(metrics)
             assert found["crawl_once_fleet_requests_leased"] == 0
             assert found["crawl_once_fleet_pages_fetched_total"] == asked
-            check_table(redis_url, worker_of(shown(redis_url), fleet.folder(3)))
+            check_report(redis_url, worker_of(shown(redis_url), fleet.folder(3)))
             remove(fleet, 2, second)
             assert site.total == asked
             ordered(redis_url, "resume")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +15,7 @@ from crawler.console.crawling import _OF_ONE_VISIT
 from crawler.spiders.argument_table import SITE
 from crawler.storage import meta_names
 from crawler.watch.visiting import FILE_ARGUMENTS, REMEMBERED
-from tests.crawls.command import crawl, scrapy
+from tests.crawls.command import crawl, crawl_once, scrapy
 from tests.crawls.terminal import OnTerminal
 from tests.crawls.test_watch import let_a_day_pass
 from tests.sites.changing import ChangingSite
@@ -25,6 +23,7 @@ from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 FILES = (
     "status.json", "status.json.tmp", "status.json.part", "seen.bloom", "seen.bloom.tmp",
@@ -109,7 +108,7 @@ def test_link_in_place_of_a_folder_is_refused(
     assert list(other.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", [("mirror",), ("mirror", "--check"), ("report",), ("verify",)])
+@pytest.mark.parametrize("words", [("mirror",), ("mirror", "check"), ("report",), ("verify",)])
 def test_linked_state_of_a_mirror_is_refused(
     jobdir: Path, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
@@ -121,21 +120,6 @@ def test_linked_state_of_a_mirror_is_refused(
     done = scrapy(*words, str(place))
     assert (done.returncode, "symbolic link" in done.stderr) == (2, True), done.stderr
     assert {path: path.stat().st_mtime_ns for path in jobdir.rglob("*")} == before
-
-
-PROGRAM = Path(sys.executable).with_name("crawl-once")
-
-
-def once(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(PROGRAM), *map(str, words)],
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -180,7 +164,7 @@ def test_configuration_in_a_crawl_directory_holds_harmless_settings_alone(
     harmful: Path, tmp_path: Path
 ) -> None:
     """Of a watch, of a file that is named, and of a crawl that stands in the directory."""
-    told = once("config", "--config", harmful / "crawl-once.toml", "--json")
+    told = crawl_once("config", "--config", harmful / "crawl-once.toml", "--json")
     assert told.returncode == 0, told.stderr
     held = json.loads(told.stdout)
     assert held["DOWNLOAD_DELAY"]["value"] == 0.01
@@ -188,13 +172,13 @@ def test_configuration_in_a_crawl_directory_holds_harmless_settings_alone(
     assert held["ROBOTSTXT_OBEY"]["value"] is True
     assert not {"cookies", "rules", "CRAWL_RENDER_BROWSER", "LOG_FILE", "FEEDS"} & set(held)
     assert f"ignored, since the file is in a crawl directory: {IGNORED}" in told.stderr
-    here = once("config", "--json", cwd=harmful)
+    here = crawl_once("config", "--json", cwd=harmful)
     assert IGNORED in here.stderr
     let_a_day_pass(harmful)
     (harmful / "crawl-once.toml").write_text(
         (harmful / "crawl-once.toml").read_text().replace('render = "always"', "")
     )
-    watched = once("watch", "--once", harmful, "-s", "READING_WORKERS=1")
+    watched = crawl_once("watch", "--once", harmful, "-s", "READING_WORKERS=1")
     assert watched.returncode == 0, watched.stdout + watched.stderr
     assert IGNORED in (harmful / "watch.log").read_text()
     assert (tmp_path / "feed.jsonl").read_text() == IMPORTANT
@@ -226,7 +210,7 @@ class TestRememberedFiles:
         remember(jobdir, **{name: str(file)})
         let_a_day_pass(jobdir)
         asked = len(site.asked)
-        refused = once("watch", "--once", jobdir)
+        refused = crawl_once("watch", "--once", jobdir)
         assert refused.returncode == 2
         assert f"remembers --{name} {file}" in refused.stderr
         assert "--remembered-files" in refused.stderr
@@ -238,7 +222,8 @@ class TestRememberedFiles:
         file.write_text(f"{host}\tFALSE\t/\tFALSE\t0\tsession\tsecret\n")
         remember(jobdir, cookies=str(file))
         let_a_day_pass(jobdir)
-        agreed = once("watch", "--once", "--remembered-files", jobdir, "-s", "DOWNLOAD_DELAY=0")
+        options = ("--remembered-files", "-s", "DOWNLOAD_DELAY=0")
+        agreed = crawl_once("watch", "--once", jobdir, *options)
         assert agreed.returncode == 0, agreed.stdout + agreed.stderr
 
     @pytest.mark.parametrize(("keys", "status"), [(b"y\n", 0), (b"\n", 2), (b"\x04", 2)])
@@ -267,14 +252,14 @@ class TestRememberedFiles:
         value = {name: str(tmp_path / "outside") for name in stored}
         remember(jobdir, **value)
         let_a_day_pass(jobdir)
-        done = once("watch", "--once", jobdir, "-s", "DOWNLOAD_DELAY=0")
+        done = crawl_once("watch", "--once", jobdir, "-s", "DOWNLOAD_DELAY=0")
         assert done.returncode == 0, done.stdout + done.stderr
         assert not (tmp_path / "outside").exists()
 
     def test_option_in_place_of_the_url_is_none(self, jobdir: Path, tmp_path: Path) -> None:
         remember(jobdir, url=f"--logfile={tmp_path / 'outside'}")
         let_a_day_pass(jobdir)
-        done = once("watch", "--once", jobdir)
+        done = crawl_once("watch", "--once", jobdir)
         assert "remembers no URL" in done.stdout + done.stderr
         assert not (tmp_path / "outside").exists()
 
@@ -304,16 +289,16 @@ class TestFeeds:
 
     def test_file_of_others_stays(self, place: Path) -> None:
         (place / "feed.jsonl").write_text(IMPORTANT)
-        done = once("crawl", "--into", "d", cwd=place)
+        done = crawl_once("crawl", "--into", "d", cwd=place)
         assert (done.returncode, "--overwrite-output feed.jsonl" in done.stderr) == (2, True)
         assert (place / "feed.jsonl").read_text() == IMPORTANT
 
     def test_own_file_is_replaced_and_any_by_the_command_line(self, place: Path) -> None:
         for _ in range(2):
-            done = once("crawl", "--into", "d", "--revisit", "yes", cwd=place)
+            done = crawl_once("crawl", "--into", "d", "--revisit", "yes", cwd=place)
             assert done.returncode == 0, done.stderr
             assert len((place / "feed.jsonl").read_text().splitlines()) == 3
         (place / "feed.jsonl").write_text(IMPORTANT)
-        done = once("crawl", "--into", "e", "-O", "feed.jsonl", cwd=place)
+        done = crawl_once("crawl", "--into", "e", "-O", "feed.jsonl", cwd=place)
         assert done.returncode == 0, done.stderr
         assert "important" not in (place / "feed.jsonl").read_text()

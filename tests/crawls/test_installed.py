@@ -1,4 +1,4 @@
-"""The installed program: of the wheel and of the sdist, used from an empty folder."""
+"""The installed program: of the wheel that is made of the sdist, used from an empty folder."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel and the sdist of the last commit and of what changed since."""
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sdist of the last commit and of what changed since."""
     folder = tmp_path_factory.mktemp("built")
     done = subprocess.run(
-        [sys.executable, "-m", "build", "--outdir", str(folder), str(PROJECT)],
+        [sys.executable, "-m", "build", "--sdist", "--outdir", str(folder), str(PROJECT)],
         capture_output=True, text=True, check=False, timeout=TIMEOUT_SECS,
     )  # fmt: skip
     if "No matching distribution" in done.stdout + done.stderr:
         pytest.skip("setuptools cannot be fetched, and nothing is built without it")
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+    (package,) = folder.glob("*.tar.gz")
+    return package
 
 
 def _without_the_checkout() -> dict[str, str]:
@@ -41,34 +42,50 @@ def _without_the_checkout() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in named}
 
 
-def environment(folder: Path, package: Path, **variables: str) -> Path:
-    """Install a package into an environment of its own; return the folder of its programs.
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the programs of an environment.
 
-    The variables are those that the installation sees besides.
-
-    What it depends on comes from the environment of the tests, which a path file adds: its own
-    path files, and so its copy of this project, are not read.
+    What the project depends on comes from the environment of the tests, which a path file adds: its
+    own path files, and so its copy of this project, are not read.
     """
+    folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=TIMEOUT_SECS)
-    programs = folder / "bin"
-    install = [str(programs / "pip"), "install", "-q", "--no-deps", str(package)]
-    env = _without_the_checkout() | variables
-    done = subprocess.run(
-        install, check=False, timeout=TIMEOUT_SECS, env=env, capture_output=True, text=True
-    )
-    if "No matching distribution found for ziglang" in done.stderr:
-        pytest.skip("the compiler that comes by pip cannot be fetched")
-    assert done.returncode == 0, done.stdout + done.stderr
     (packages,) = folder.glob("lib/python*/site-packages")
     (packages / "tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return programs
+    return folder / "bin"
+
+
+def pip(programs: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the ``pip`` of an environment, which sees some variables besides."""
+    return subprocess.run(
+        [str(programs / "pip"), words[0], "-q", "--no-deps", *words[1:]],
+        env=_without_the_checkout() | variables,
+        capture_output=True, text=True, check=False, timeout=2 * TIMEOUT_SECS,
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def program(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of the wheel, which was built from the sdist."""
-    (package,) = built.glob("*.whl")
-    return environment(tmp_path_factory.mktemp("environment"), package) / "crawl-once"
+def wheel(sdist: Path, programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the sdist, made without a compiler where one comes by pip."""
+    folder = tmp_path_factory.mktemp("wheel")
+    # Without a program on the path there is no compiler.
+    (empty := folder / "programs").mkdir()
+    words = ("wheel", "--wheel-dir", str(folder), str(sdist))
+    done = pip(programs, *words, PATH=str(empty), CC="cc")
+    if "No matching distribution found for ziglang" in done.stderr:
+        done = pip(programs, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (package,) = folder.glob("*.whl")
+    return package
+
+
+@pytest.fixture(scope="module")
+def program(wheel: Path, programs: Path) -> Path:
+    """The program of the wheel."""
+    done = pip(programs, "install", str(wheel))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return programs / "crawl-once"
 
 
 def run(program: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -79,31 +96,20 @@ def run(program: Path, folder: Path, *words: str) -> subprocess.CompletedProcess
     )  # fmt: skip
 
 
-def test_a_wheel_has_two_names_at_its_top(built: Path) -> None:
-    (wheel,) = built.glob("*.whl")
+def test_a_wheel_has_two_names_at_its_top(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         top = {name.partition("/")[0] for name in archive.namelist()}
         assert "crawler/settings/crawl.py" in archive.namelist()
     assert {name for name in top if not name.endswith(".dist-info")} == {"crawler", "neardup"}
 
 
-def test_an_sdist_holds_the_profiles(built: Path) -> None:
-    (sdist,) = built.glob("*.tar.gz")
+def test_an_sdist_holds_the_profiles(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"crawler/settings/crawl.py", "crawler/settings/fleet.py"} <= names
 
 
-@pytest.mark.parametrize("kind", ["wheel", "sdist"])
-def test_the_demo_runs_from_an_empty_folder(
-    built: Path, program: Path, tmp_path: Path, kind: str
-) -> None:
-    if kind == "sdist":
-        (package,) = built.glob("*.tar.gz")
-        (programs := tmp_path / "programs").mkdir()
-        # Without a program on the path there is no compiler, and one comes by pip.
-        variables = {"PATH": str(programs), "CC": "cc"}
-        program = environment(tmp_path / "environment", package, **variables) / "crawl-once"
+def test_the_demo_runs_from_an_empty_folder(program: Path, tmp_path: Path) -> None:
     done = run(program, tmp_path, "demo")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "planted duplicates found: 12 of 12" in done.stdout
@@ -119,7 +125,7 @@ def test_a_site_is_crawled_and_mirrored(program: Path, tmp_path: Path) -> None:
         assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 20
         mirrored = run(program, tmp_path, "mirror", site.url, "copy")
     assert "88 pages" in mirrored.stdout or "open copy/index.html" in mirrored.stdout
-    checked = run(program, tmp_path, "mirror", "--check", "copy")
+    checked = run(program, tmp_path, "mirror", "check", "copy")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert run(program, tmp_path, "report", "copy").returncode == 0
 

@@ -73,7 +73,7 @@ def test_nothing_is_lost_or_kept_twice_after_six_kills(tmp_path: Path) -> None:
         again = []
         while crawl.kills < KILLS:
             before = crawl.fetched_again
-            moment = crawl.chance.randrange(int(1.6 * PAGES / KILLS))
+            moment = crawl.chance.randrange(PAGES // KILLS)
             assert crawl.run_until(moment), f"it ended after {crawl.kills} kills"
             again.append(crawl.fetched_again - before)
         output, _ = crawl.finish()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.lab.crawl_sources import loaded
 from crawler.lab.judgement import Choice
 from crawler.lab.labels import label_of, store_labels
+from crawler.lab.session import loaded
 from tests.crawls.lab import Page, lab
 from tests.crawls.test_lab_threshold import key, make_families
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from crawler.lab.border_pairs import NearPair
+    from crawler.lab.near_pairs import NearPair
     from tests.browsing.walk import Browsers
 
 LEAST, BITS = 0.7, 5

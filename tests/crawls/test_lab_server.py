@@ -16,14 +16,16 @@ from crawler.lab.app.lab_server import MAX_WINDOWS
 from neardup.installing import install_command
 from tests.crawls.command import PROJECT, scrapy
 from tests.crawls.lab import Page, RunningLab, end, lab, start_lab
-from tests.crawls.lab_counting import counting
+from tests.crawls.lab_counting import Counts, counting
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.browsing.walk import Browsers
+
+    Counted = tuple[str, Callable[[], Counts]]
 
 _LINES = '{"id": 1, "url": "http://a.example/", "text": "some words of a text"}\n'
 VERSION = version("nicegui")
@@ -67,6 +69,12 @@ def running(texts: Path) -> Iterator[RunningLab]:
 def guarded(texts: Path) -> Iterator[RunningLab]:
     with lab(str(texts), "--host", "0.0.0.0") as one:
         yield one
+
+
+@pytest.fixture(scope="module")
+def counted(texts: Path) -> Iterator[Counted]:
+    with counting(texts) as found:
+        yield found
 
 
 def ask(
@@ -199,8 +207,10 @@ class TestProcess:
         assert len(done.stderr.splitlines()) == 1
 
     def test_a_window_that_is_closed_leaves_nothing_running(
-        self, texts: Path, browsers: Browsers
+        self, counted: Counted, browsers: Browsers
     ) -> None:
+        address, counts = counted
+
         def come_and_go() -> None:
             for _ in range(3):
                 Page(browsers.online, address)
@@ -208,27 +218,26 @@ class TestProcess:
             browsers.online.driver.get("about:blank")
             wait_until(lambda: counts().windows == 0)
 
-        with counting(texts) as (address, counts):
-            come_and_go()
-            settled = counts().tasks
-            come_and_go()
-            wait_until(lambda: counts().tasks <= settled)
+        come_and_go()
+        settled = counts().tasks
+        come_and_go()
+        wait_until(lambda: counts().tasks <= settled)
 
     def test_windows_are_bounded_and_a_program_shuts_nobody_out(
-        self, texts: Path, browsers: Browsers
+        self, counted: Counted, browsers: Browsers
     ) -> None:
         """A person comes before and after a program that asks for all windows and more."""
-        with counting(texts) as (address, counts):
-            port = int(address.split(":")[2].strip("/"))
-            host = {"Host": f"127.0.0.1:{port}"}
+        address, counts = counted
+        port = int(address.split(":")[2].strip("/"))
+        host = {"Host": f"127.0.0.1:{port}"}
+        person = Page(browsers.online, address)
+        found = [ask(port, "/", host)[0] for _ in range(MAX_WINDOWS + 10)]
+        assert found == [200] * (MAX_WINDOWS + 10)
+        assert counts().windows == MAX_WINDOWS
+        for tab in ("Evidence", "Compare"):
+            person.tab(tab)
+            person.one(f".q-tab--active[name='{tab}'], .q-tab--active")
             person = Page(browsers.online, address)
-            found = [ask(port, "/", host)[0] for _ in range(MAX_WINDOWS + 10)]
-            assert found == [200] * (MAX_WINDOWS + 10)
-            assert counts().windows == MAX_WINDOWS
-            for tab in ("Evidence", "Compare"):
-                person.tab(tab)
-                person.one(f".q-tab--active[name='{tab}'], .q-tab--active")
-                person = Page(browsers.online, address)
 
     def test_a_taken_port_is_one_line(self, texts: Path) -> None:
         with closing(socket.create_server(("127.0.0.1", 0))) as taken:

@@ -11,7 +11,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from crawler.lab.app.controls import HINTS
-from crawler.lab.app.outcome import LAYER_WORDS
+from crawler.lab.app.threshold_tab import LAYER_WORDS
 from tests.crawls.command import scrapy
 from tests.crawls.lab import Page, lab
 from tests.neardup.texts import changed, prose
@@ -263,7 +263,7 @@ def test_nothing_is_suggested_where_most_found_pairs_are_no_duplicates(page: Pag
     assert [row.text.split()[0] for row in rows] == [str(bits) for bits in range(9)]
 
 
-def test_crawled_text_is_text_everywhere(page: Page) -> None:
+def test_elements_is_text_everywhere(page: Page) -> None:
     slide(page, "min_similarity", Keys.ARROW_RIGHT * 20)
     page.wait(lambda: "/1/50/" in key(page))
     page.one("[data-list=now-kept] .q-item").click()

@@ -85,7 +85,6 @@ def test_the_mirror_is_of_the_person_who_logged_in(
     [
         ((), "this machine has no display"),
         (("--cookies", "cookies.txt"), "give one of --login and --cookies"),
-        (("--check",), "--login goes with a mirror that is made or updated"),
     ],
 )
 def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:

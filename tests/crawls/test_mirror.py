@@ -28,15 +28,26 @@ if TYPE_CHECKING:
     from tests.sites.exchange import Exchange
 
 
-@pytest.fixture
-def site() -> Iterator[NeedingSite]:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[NeedingSite, Mirrored]]:
+    """A site, and a mirror of what it is at first."""
     with NeedingSite() as served:
-        yield served
+        yield served, mirror(served.url, tmp_path_factory.mktemp("first") / "m")
 
 
 @pytest.fixture
-def mirrored(site: NeedingSite, tmp_path: Path) -> Mirrored:
-    return mirror(site.url, tmp_path / "m")
+def site(first: tuple[NeedingSite, Mirrored]) -> NeedingSite:
+    """The site as it is at first."""
+    first[0].begin_anew()
+    return first[0]
+
+
+@pytest.fixture
+def mirrored(first: tuple[NeedingSite, Mirrored], site: NeedingSite, tmp_path: Path) -> Mirrored:
+    """A mirror of the site, which a test may change: a copy with its hard links."""
+    folder = tmp_path / "m"
+    subprocess.run(["cp", "-a", first[1].folder, folder], check=True)
+    return Mirrored(folder, first[1].done)
 
 
 class TestFiles:
@@ -316,7 +327,7 @@ class TestOptions:
             bodies += records.count("response")
         assert bodies > 10
         assert check(mirrored.folder).returncode == 0
-        assert scrapy("mirror", "--check", "--deep", str(mirrored.folder)).returncode == 0
+        assert scrapy("mirror", "check", "--deep", str(mirrored.folder)).returncode == 0
         path.unlink()
         done = check(mirrored.folder)
         assert (done.returncode, "lost of the WARC files: 1" in done.stdout) == (1, True)
@@ -368,7 +379,7 @@ class TestEnded:
         assert check(folder).returncode == 0, check(folder).stdout
 
     def test_nobody_who_reads_is_no_error(self, mirrored: Mirrored) -> None:
-        command = f"{sys.executable} -m scrapy mirror --check {mirrored.folder} | true"
+        command = f"{sys.executable} -m scrapy mirror check {mirrored.folder} | true"
         done = subprocess.run(
             command, shell=True, cwd=PROJECT, capture_output=True, text=True, check=False
         )
@@ -389,11 +400,10 @@ class TestWrongArguments:
                 "--max-pages must be",
             ),
             (("http://127.0.0.1:1/", "d", "--deny", "("), "is not a regular expression"),
-            (("--check",), "takes one directory"),
-            (("--check", "nowhere"), "no mirror in it"),
+            (("check",), "the directory of one mirror is needed, got none"),
+            (("check", "nowhere"), "no mirror in it"),
             (("http://127.0.0.1:1/", "d", "--typo"), "unknown option --typo"),
-            (("http://127.0.0.1:1/", "d", "--no-sitemaps"), "did you mean --sitemaps"),
-            (("http://127.0.0.1:1/", "d", "--sitemaps", "x"), "--sitemaps must be yes or no"),
+            (("http://127.0.0.1:1/", "d", "--sitemaps", "x"), "one directory or none is needed"),
             (("http://127.0.0.1:1/", "d", "--share", "rewrite"), "unknown option --share"),
             (("http://127.0.0.1:1/", "d", "-s", "MIRROR_SHARE=x"), "unknown setting MIRROR_SHARE"),
             (("http://127.0.0.1:1/", "d", "-s", "MIRROR_DIR=x"), "did you mean MIRROR_DIRECTORY"),

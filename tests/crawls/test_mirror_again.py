@@ -173,7 +173,7 @@ def test_a_mirror_of_another_version_is_refused_in_a_line(
     folder = mirror(site.url, tmp_path / "m").folder
     with closing(sqlite3.connect(folder / ".mirror" / "crawl.db")) as database, database:
         database.execute("UPDATE meta SET value = 10 WHERE name = 'schema_version'")
-    for arguments in ((str(folder),), (site.url, str(folder)), ("--check", str(folder))):
+    for arguments in ((str(folder),), (site.url, str(folder)), ("check", str(folder))):
         done = scrapy("mirror", *arguments)
         assert done.returncode == 2
         assert "expected, got 10" in done.stderr
@@ -243,11 +243,11 @@ def test_sitemaps_are_left_out_until_they_are_wanted_again(
     site.file("/pages.txt", site.at("/lonely.html").encode(), "text/plain")
     site.file("/lonely.html", body("lonely", ""))
     lonely = f"{host(site)}/lonely.html"
-    assert lonely not in mirror(site.url, tmp_path / "m", "--sitemaps", "no").files
+    assert lonely not in mirror(site.url, tmp_path / "m", "--no-sitemaps").files
     again = mirror(site.url, tmp_path / "m")
-    assert "as before: --sitemaps no" in again.done.stdout
+    assert "as before: --no-sitemaps" in again.done.stdout
     assert lonely not in again.files
-    assert lonely in mirror(site.url, tmp_path / "m", "--sitemaps", "yes").files
+    assert lonely in mirror(site.url, tmp_path / "m", "--sitemaps").files
     assert lonely in mirror(site.url, tmp_path / "m").files
     assert_whole(tmp_path / "m")
 

@@ -84,9 +84,8 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
         (("--exclude", "a\\"), "exclude: 'a\\\\' is no pattern as in gitignore"),
         (("--exclude-from", str(tmp_path / "no")), f"--exclude-from: {tmp_path}/no: No such file"),
         (("--exclude", "https://h/a"), "exclude: 'https://h/a' is a URL; write the pattern from"),
-        (("--dry-run", "--check"), "give one of --check and --dry-run"),
-        (("--check", "--search", "yes"), "--search goes with a mirror, and not with --check"),
-        (("--format", ""), "--format must be zip, zim or wacz, got ''"),
+        (("--format", "rar"), "--format must be zip, zim or wacz, got 'rar'"),
+        (("--format", ""), "--format takes a value, got an empty one"),
     ):
         done = scrapy("mirror", "http://127.0.0.1:9/", str(tmp_path / "m"), *arguments)
         assert done.returncode == 2

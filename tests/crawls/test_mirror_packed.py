@@ -29,7 +29,7 @@ def test_packed_files_hold_every_file_of_the_mirror(tmp_path: Path) -> None:
         asked = len(site.asked)
         for left in (".m.zip.part", ".m.zim.part", ".m.zim.part.tmp"):  # by a killed process
             (tmp_path / left).write_bytes(b"PK")
-        done = scrapy("mirror", "--pack", "zip", str(folder))
+        done = scrapy("mirror", "pack", str(folder))
         assert done.returncode == 0, done.stderr
         assert len(site.asked) == asked
     assert (tmp_path / "m.zip").read_bytes() == first, "the same files are the same bytes"
@@ -64,7 +64,7 @@ def test_packed_files_hold_every_file_of_the_mirror(tmp_path: Path) -> None:
     assert list(found.getResults(0, 5)) == [page]
 
     (folder / page).unlink()
-    done = scrapy("mirror", "--pack", "zip", str(folder))
+    done = scrapy("mirror", "pack", str(folder))
     assert done.returncode == 2
     assert "there is no file" in done.stderr
     assert (tmp_path / "m.zip").read_bytes() == first, "what was packed before stays"
@@ -73,7 +73,7 @@ def test_packed_files_hold_every_file_of_the_mirror(tmp_path: Path) -> None:
 def test_packed_files_that_an_update_leaves_are_named(tmp_path: Path) -> None:
     packed = {name: tmp_path / f"m.{name}" for name in ("zip", "zim")}
     said = {
-        name: f"{path} is older than the mirror; --format {name} makes it anew"
+        name: f"{path} is older than the mirror; --format {name} makes it again"
         for name, path in packed.items()
     }
     with NeedingSite() as site:
@@ -94,13 +94,14 @@ def test_packed_files_that_an_update_leaves_are_named(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("http://127.0.0.1:9/", "--format", "zpi"), "--format must be zip, zim or wacz"),
-        (("--pack", "wacz", "nowhere"), "--pack must be zip or zim, got 'wacz'"),
-        (("--pack", "zip", "nowhere"), "nowhere: no mirror in it"),
-        (("--pack", "zip", "--check", "nowhere"), "give one of --check and --pack"),
+        (("pack", "--format", "wacz", "MIRROR"), "--format must be zip or zim, got 'wacz'"),
+        (("pack", "nowhere"), "nowhere: no mirror in it"),
+        (("pack", "--search", "MIRROR"), "unknown option --search"),
     ],
 )
-def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], words: str) -> None:
-    done = scrapy("mirror", *arguments)
+def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    (tmp_path / ".mirror").mkdir()
+    done = scrapy("mirror", *(str(tmp_path) if word == "MIRROR" else word for word in arguments))
     assert done.returncode == 2
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1

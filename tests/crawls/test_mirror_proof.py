@@ -1,4 +1,4 @@
-"""``crawl-once mirror --prove``: pages from the disk beside the same pages as recorded."""
+"""``crawl-once mirror prove``: pages from the disk beside the same pages as recorded."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def test_pages_are_as_recorded_until_a_file_is_gone(tmp_path: Path) -> None:
     mirror = tmp_path / "mirror"
     with ChangingSite() as site:
         host = mirrored(site, mirror, f"{HEAD}<script src=/said defer></script>")
-    done = scrapy("mirror", "--prove", str(mirror))
+    done = scrapy("mirror", "prove", str(mirror))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 pages opened from the disk: 3 as recorded, 0 worse" in done.stdout
     proof = mirror / ".mirror" / "proof"
     assert len(list(proof.glob("*.png"))) == 6
     assert (proof / "index.html").read_text().count("<p>as recorded</p>") == 3
-    assert scrapy("mirror", "--check", str(mirror)).returncode == 0, "the proof is no stranger"
+    assert scrapy("mirror", "check", str(mirror)).returncode == 0, "the proof is no stranger"
 
     (mirror / host / "a" / "index.html").write_text("<p>Another text.")
     (mirror / host / "said.js").unlink()
-    worse = scrapy("mirror", "--prove", "2", str(mirror))
+    worse = scrapy("mirror", "prove", "--pages", "2", str(mirror))
     assert worse.returncode == 1
     assert "2 pages of 3 opened from the disk" in worse.stdout
     assert f"{host}/said.js did not load" in worse.stdout
@@ -58,7 +58,7 @@ def test_what_needs_a_server_is_told(tmp_path: Path) -> None:
     mirror = tmp_path / "mirror"
     with ChangingSite() as site:
         host = mirrored(site, mirror, "<script src=/said type=module></script>")
-    done = scrapy("mirror", "--prove", str(mirror))
+    done = scrapy("mirror", "prove", str(mirror))
     assert done.returncode == 1
     assert f"{host}/index.html: the text differs; {host}/said.js did not load" in done.stdout
 
@@ -66,7 +66,7 @@ def test_what_needs_a_server_is_told(tmp_path: Path) -> None:
 @pytest.mark.skipif(PLAYER is None, reason="REPLAY_WEB_PAGE names no folder with ReplayWeb.page")
 def test_archive_is_as_recorded_in_a_player_until_the_mirror_is_newer(tmp_path: Path) -> None:
     mirror = tmp_path / "mirror"
-    proof = ("mirror", "--prove", "--player", str(PLAYER), str(mirror))
+    proof = ("mirror", "prove", "--player", str(PLAYER), str(mirror))
     with ChangingSite() as site:
         host = mirrored(site, mirror, f"{HEAD}<script src=/said defer></script>", "--wacz")
         done = scrapy(*proof)
@@ -83,14 +83,15 @@ def test_archive_is_as_recorded_in_a_player_until_the_mirror_is_newer(tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--prove",), "--prove takes one directory, got none"),
-        (("--prove", "nowhere"), "nowhere: no mirror in it"),
-        (("--player", "nowhere", "nowhere"), "--player goes with --prove"),
-        (("--prove", "0", "nowhere"), "--prove takes a number of pages, got '0'"),
-        (("--prove", "many", "nowhere"), "--prove takes a number of pages, got 'many'"),
+        ((), "the directory of one mirror is needed, got none"),
+        (("nowhere",), "nowhere: no mirror in it"),
+        (("MIRROR", "--pages", "0"), "--pages takes a whole number of at least 1, got '0'"),
+        (("MIRROR", "--pages", "many"), "--pages takes a whole number of at least 1, got 'many'"),
     ],
 )
-def test_wrong_arguments_are_told(arguments: tuple[str, ...], told: str) -> None:
-    done = scrapy("mirror", *arguments)
+def test_wrong_arguments_are_told(arguments: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    (tmp_path / ".mirror").mkdir()
+    words = (str(tmp_path) if word == "MIRROR" else word for word in arguments)
+    done = scrapy("mirror", "prove", *words)
     assert done.returncode == 2
     assert told in done.stderr

@@ -104,7 +104,7 @@ def test_search_is_of_the_mirror_and_follows_it(site: ChangingSite, mirrored: Mi
     before = {path for path in mirrored.files if path.startswith("search/")}
     site.put("/library", f"A wombat digs. {prose('three', 60)}")
     again = mirror(site.url, mirrored.folder)
-    assert "--search yes" in again.done.stdout
+    assert "--search" in again.done.stdout
     after = {path for path in again.files if path.startswith("search/")}
     assert after
     assert not before & after
@@ -112,12 +112,12 @@ def test_search_is_of_the_mirror_and_follows_it(site: ChangingSite, mirrored: Mi
              for path in after if "words-" in path]  # fmt: skip
     assert any("wombat" in each for each in words)
     assert not any("quokka" in each for each in words)
-    removed = mirror(site.url, mirrored.folder, "--search", "no")
+    removed = mirror(site.url, mirrored.folder, "--no-search")
     assert not {path for path in removed.files if path.startswith("search")}
     assert check(mirrored.folder).returncode == 0
 
 
 def test_search_without_texts_is_refused(tmp_path: Path) -> None:
-    done = scrapy("mirror", "http://127.0.0.1:1/", str(tmp_path / "m"), "--search", "--text", "no")
+    done = scrapy("mirror", "http://127.0.0.1:1/", str(tmp_path / "m"), "--search", "--no-text")
     assert done.returncode == 2
     assert "--search needs the text of pages" in done.stderr

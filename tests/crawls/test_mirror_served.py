@@ -1,4 +1,4 @@
-"""Mirrors whose scripts need a server, as ``crawl-once mirror --serve`` gives them one."""
+"""Mirrors whose scripts need a server, as ``crawl-once mirror serve`` gives them one."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def modular_site() -> Iterator[ChangingSite]:
 @contextmanager
 def serving(mirror: Path) -> Iterator[str]:
     """Serve a mirror on a free port; yield the address that the command prints."""
-    process = start_scrapy("mirror", "--serve", str(mirror), "--port", "0")
+    process = start_scrapy("mirror", "serve", str(mirror), "--port", "0")
     try:
         assert process.stdout is not None
         yield process.stdout.readline().partition(" ")[0].rstrip("/")
@@ -78,9 +78,9 @@ def test_modules_and_what_they_fetch_run_without_the_site(
         done = scrapy("mirror", site.url, str(mirror))
         host = site.at("/").removeprefix("http://").rstrip("/").replace(":", "+")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"mirror --serve {mirror}" in done.stdout
-    assert "mirror --serve DIR" in (mirror / "index.html").read_text()
-    assert scrapy("mirror", "--check", str(mirror)).returncode == 0
+    assert f"mirror serve {mirror}" in done.stdout
+    assert "mirror serve DIR" in (mirror / "index.html").read_text()
+    assert scrapy("mirror", "check", str(mirror)).returncode == 0
     with serving(mirror) as address:
         for path in ("", "/a/"):
             url = f"{address}/{host}{path}/index.html".replace("//index", "/index")
@@ -131,10 +131,9 @@ def test_files_have_their_types_and_ranges_and_nothing_else_is_served(tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--serve",), "--serve takes one directory"),
-        (("--serve", "nowhere"), "no mirror in it"),
-        (("--port", "1", "http://127.0.0.1:1/"), "--port goes with --serve"),
-        (("--check", "--serve", "nowhere"), "give one of --check and --serve"),
+        (("serve",), "the directory of one mirror is needed, got none"),
+        (("serve", "nowhere"), "no mirror in it"),
+        (("--port", "1", "http://127.0.0.1:1/"), "unknown option --port"),
     ],
 )
 def test_wrong_arguments_are_told(arguments: tuple[str, ...], told: str) -> None:

@@ -76,6 +76,6 @@ def test_a_link_in_the_place_of_a_folder_ends_the_run_in_a_line(
     site.file("/docs/folder/inner", body("inner anew", ""))
     found = mirror(site.url, found.folder, status=1)
     (line,) = [line for line in found.done.stderr.splitlines() if SAYS in line]
-    assert line.startswith(f"mirror: stopped: {folder} {SAYS}, which a mirror never follows")
+    assert line.startswith(f"scrapy mirror: stopped: {folder} {SAYS}, which a mirror never follows")
     assert {path.name: path.read_bytes() for path in (tmp_path / "moved").iterdir()} == before
     assert check(found.folder).returncode == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from typing import TYPE_CHECKING
@@ -10,10 +11,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from crawler.console.mirror_history import begin_version
+from crawler.console.mirror_run import begin_version
 from crawler.mirror.errors import SymbolicLinkError
 from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.reports import drop_if_same, keep_version, version_names, versions_folder
+from tests.crawls.command import scrapy
 from tests.crawls.mirrored import check, mirror
 from tests.crawls.test_mirror_served import serving
 from tests.sites.changing import ChangingSite
@@ -32,6 +34,7 @@ def test_update_keeps_what_was_and_shows_what_changed(tmp_path: Path) -> None:
         site.put("/a", f"{prose('/a', 80)} The old ending is here.")
         mirrored = mirror(site.url, tmp_path / "m", "--keep-versions")
         assert version_names(mirrored.folder) == []
+        assert "no earlier version" in scrapy("mirror", "history", str(mirrored.folder)).stdout
         assert 'href="versions.html"' in mirrored.read("index.html").decode()
         assert check(mirrored.folder).returncode == 0
         a, b = (mirrored.path_of(site.at(path)) for path in ("/a", "/b"))
@@ -44,7 +47,7 @@ def test_update_keeps_what_was_and_shows_what_changed(tmp_path: Path) -> None:
         again = mirror(site.url, mirrored.folder)
         assert not (tmp_path / ".m.zip.part").exists()
         unchanged = mirror(site.url, mirrored.folder)  # keeps no version of its own
-    assert "--keep-versions yes" in again.done.stdout
+    assert "--keep-versions" in again.done.stdout
     [name] = version_names(mirrored.folder)
     place = versions_folder(mirrored.folder)
     assert (place / name / a).read_bytes() == before
@@ -55,6 +58,12 @@ def test_update_keeps_what_was_and_shows_what_changed(tmp_path: Path) -> None:
     assert "A new ending has come." in page
     assert site.at("/c") in page.partition("<h2>Gone</h2>")[2]
     assert f"{name}.html" in unchanged.read("versions.html").decode()
+    told = scrapy("mirror", "history", "--json", str(mirrored.folder))
+    below = f".mirror/versions/{name}"
+    listed = [{"name": name, "entry": f"{below}/index.html", "changes": f"{below}.html"}]
+    assert json.loads(told.stdout) == {"versions": listed}
+    told = scrapy("mirror", "history", str(mirrored.folder))
+    assert told.stdout == f"{place / name / 'index.html'}, what changed then: {place / name}.html\n"
     assert check(mirrored.folder).returncode == 0
     with serving(mirrored.folder) as address:
         for path, content in ((f"{name}/{a}", before), (f"{name}.html", page.encode())):

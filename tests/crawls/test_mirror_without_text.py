@@ -36,7 +36,7 @@ def mirrored(site: NeedingSite, tmp_path: Path) -> Mirrored:
 def test_the_files_are_the_same(site: NeedingSite, mirrored: Mirrored, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "crawler", "mirror", site.url,
-         str(tmp_path / "n"), "--text", "no"],
+         str(tmp_path / "n"), "--no-text"],
         cwd=PROJECT, capture_output=True, text=True, check=True, timeout=TIMEOUT_SECS,
     )  # fmt: skip
     other = Mirrored(tmp_path / "n", done)
@@ -51,10 +51,10 @@ def test_the_files_are_the_same(site: NeedingSite, mirrored: Mirrored, tmp_path:
 
 
 def test_it_is_remembered_and_what_changed_is_told(site: NeedingSite, tmp_path: Path) -> None:
-    mirror(site.url, tmp_path / "m", "--text", "no")
+    mirror(site.url, tmp_path / "m", "--no-text")
     site.file("/docs/folder/inner", body("something new", ""))
     again = mirror(site.url, tmp_path / "m")
-    assert "--text no" in again.done.stdout
+    assert "--no-text" in again.done.stdout
     inner = f"{host(site)}/docs/folder/inner.html"
     assert b"something new" in again.read(inner)
     changed = again.json("changes.json")["changed"]
@@ -67,7 +67,7 @@ def test_it_is_remembered_and_what_changed_is_told(site: NeedingSite, tmp_path: 
 def test_rules_are_refused(tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
     rules.write_text(rules_text([]))
-    without = ("--text", "no", "--rules", str(rules))
+    without = ("--no-text", "--rules", str(rules))
     done = scrapy("mirror", "http://127.0.0.1:9/", str(tmp_path / "m"), *without)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1, done.stderr
@@ -83,12 +83,12 @@ def test_what_rules_skipped_in_the_same_run_is_fetched(tmp_path: Path) -> None:
         rules.write_text(rules_text([(context, DropArguments(("ref",)))]))
         folder = mirror(site.url, tmp_path / "m", "--rules", str(rules), *some).folder
         assert report(folder / ".mirror")["skipped"]
-        mirror(site.url, folder, "--text", "no")
+        mirror(site.url, folder, "--no-text")
         assert not site.lost()
         assert not report(folder / ".mirror")["skipped"]
         site.forget()
-        mirror(site.url, folder, "--text", "no", *some)
-        mirror(site.url, folder, "--text", "yes")
+        mirror(site.url, folder, "--no-text", *some)
+        mirror(site.url, folder, "--text")
         assert not site.lost()
     assert report(folder / ".mirror")["url_rules"] == 1
     assert check(folder).returncode == 0
@@ -99,7 +99,7 @@ def test_pages_of_the_same_words_are_all_kept(site: NeedingSite, tmp_path: Path)
     site.linked = ("/docs/", *names)
     for name in names:
         site.file(name, body("the same words", f"<!-- {name} -->"))
-    found = mirror(site.url, tmp_path / "m", "--text", "no")
+    found = mirror(site.url, tmp_path / "m", "--no-text")
     for name in names:
         path = found.path_of(site.at(name))
         assert path is not None

@@ -6,13 +6,11 @@ import csv
 import io
 import os
 import shutil
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawls.command import crawl, pages, scrapy
+from tests.crawls.command import crawl, crawl_once, pages, scrapy
 from tests.crawls.test_bad_input import expect_one_line
 from tests.sites.many import ManyPages
 from tests.sites.many import pages as many
@@ -61,8 +59,8 @@ def test_standard_output_takes_a_format(
 ) -> None:
     url, folder = crawled
     job = tmp_path / "new" if words.startswith("crawl") else folder
-    command = [sys.executable, "-m", "crawler", *words.format(url=url, job=job).split()]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = crawl_once(*words.format(url=url, job=job).split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert len({row["url"] for row in rows if row["verdict"] == "new"}) >= COUNT - 1
     assert not (tmp_path / "-:csv").exists()

@@ -102,7 +102,7 @@ def test_a_second_visit_of_an_unchanged_site_tells_the_same(
 
 def test_a_mirror_tells_pictures_styles_and_scripts_too(sites: Sites, tmp_path: Path) -> None:
     folder = tmp_path / "mirror"
-    chosen = ("--requisites", "all", "--check-fragments", "yes", "--render", "no")
+    chosen = ("--requisites", "all", "--check-fragments", "--render", "no")
     kinds = "--links=+canonical,+version,+form,+citation"
     done = scrapy("mirror", *chosen, kinds, f"{sites.own.origin}/", str(folder))
     assert done.returncode in {0, 1}, done.stderr

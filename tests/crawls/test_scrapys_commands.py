@@ -44,10 +44,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
         make_project(tmp_path, "text", "text")
 
     def run_there(*arguments: str) -> subprocess.CompletedProcess[str]:
-        if request.param == "ours":
-            done = scrapy(*arguments)
-        else:
-            done = scrapy(*arguments, cwd=tmp_path, environment={"PYTHONPATH": str(PROJECT)})
+        done = scrapy(*arguments, cwd=PROJECT if request.param == "ours" else tmp_path)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr, done.stderr
         return done
@@ -64,7 +61,7 @@ def test_shell(run: Run, site: HostileSite) -> None:
 def test_a_shell_is_no_visit_of_the_crawl_in_jobdir(site: HostileSite, tmp_path: Path) -> None:
     make_project(tmp_path, "text", "text", f"JOBDIR = {str(tmp_path / 'job')!r}")
     command = ("shell", site.url, "-c", "response.status")
-    done = scrapy(*command, cwd=tmp_path, environment={"PYTHONPATH": str(PROJECT)})
+    done = scrapy(*command, cwd=tmp_path)
     assert done.stdout.strip() == "200", done.stderr
     assert not (tmp_path / "job").exists()
 

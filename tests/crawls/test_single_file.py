@@ -1,4 +1,4 @@
-"""``crawl-once mirror --single-file``: the page, from one file, as Chromium shows it served."""
+"""``crawl-once mirror single-file``: the page, from one file, as Chromium shows it served."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_page_shows_the_same_without_a_network(tmp_path: Path, browsers: Bro
         site.file("/app.js", b'import { say } from "./part.js"; say();', "text/javascript")
         part = b"export const say = () => { document.getElementById('loaded').append('loaded') };"
         site.file("/part.js", part, "text/javascript")
-        done = scrapy("mirror", "--single-file", f"{site.url}docs/#part", str(out))
+        done = scrapy("mirror", "single-file", f"{site.url}docs/#part", str(out))
         assert done.returncode == 0, done.stderr
         assert f"{site.origin}/img/none.png" in done.stdout
         assert not [path for path in site.paths() if path.startswith("/docs/b")], "one page alone"
@@ -90,15 +90,15 @@ def framed(document: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("http://127.0.0.1:9/",), "--single-file takes a URL and a file"),
-        (("http://127.0.0.1:9/", "http://127.0.0.1:8/", "x.html"), "takes a URL and a file"),
+        (("http://127.0.0.1:9/",), "a URL and a file are needed, such as page.html"),
+        (("http://127.0.0.1:9/", "http://127.0.0.1:8/", "x.html"), "a URL and a file are needed"),
         (("http://127.0.0.1:9/", "nowhere/x.html"), "nowhere/x.html: is a directory, or in none"),
-        (("http://127.0.0.1:9/", "x.html", "--format", "zip"), "--format goes with a mirror"),
+        (("http://127.0.0.1:9/", "x.html", "--format", "zip"), "unknown option --format"),
         (("nowhere",), "a URL is needed, got nowhere"),
     ],
 )
 def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], words: str) -> None:
-    done = scrapy("mirror", "--single-file", *arguments)
+    done = scrapy("mirror", "single-file", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -185,7 +185,6 @@ def test_a_mirror_tells_the_pictures_and_styles_that_are_missing(
         ("repeated_titles", 1),
         ("fragments,orphans", 1),
         ("nothing", 2),
-        ("", 2),
         (" , ", 2),
     ],
 )

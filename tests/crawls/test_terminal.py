@@ -227,7 +227,7 @@ def test_a_second_visit_and_what_changed(crawled: Crawled) -> None:
 def test_mirror_and_its_proof(crawled: Crawled) -> None:
     folder = crawled.folder / "mirror"
     assert_quiet(scrapy("mirror", crawled.site.url, str(folder), *LOUD), code=None)
-    assert_quiet(scrapy("mirror", "--check", str(folder)), code=None)
+    assert_quiet(scrapy("mirror", "check", str(folder)), code=None)
 
 
 def test_a_fleet_and_its_status(crawled: Crawled, redis_url: str) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.storage.database import open_for_reading
+from crawler.url_rules.kinds import CLOSED, OPEN
 from crawler.url_rules.rule_report import StoredCluster, trap_report
-from crawler.url_rules.traps import CLOSED, OPEN
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.sites.dynamic import DynamicSite, Options
 from tests.sites.endless import HOME, ITEMS, SHAPES, EndlessSite

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from crawler.storage.database import open_for_reading
 from crawler.url_rules.rule_files import read_rules
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
@@ -116,51 +114,16 @@ class TestClutter:
         assert check(tmp_path).findings == ()
 
 
-LARGER = replace(SMALL, refs=True, boards=4, articles=50)
-
-
-def fetched_before_a_rule(jobdir: Path) -> int:
-    """The number of pages that came before the first rule held."""
-    with closing(open_for_reading(jobdir)) as connection:
-        (count,) = connection.execute(
-            "SELECT count(*) FROM pages WHERE fetched_at < (SELECT min(since) FROM url_rules)"
-        ).fetchone()
-    return int(count)
-
-
 class TestCanonicals:
     """Pages that declare their URLs without what does not matter, or another page's."""
 
-    def test_with_right_ones_a_rule_holds_earlier(self, tmp_path: Path) -> None:
-        fetched, before = [], []
-        port = 0
-        for options in (LARGER, replace(LARGER, canonical="right")):
-            jobdir = tmp_path / (options.canonical or "none")
-            # Which pages are trials depends on the port, so that both have the same.
-            with DynamicSite(options, port) as site:
-                port = site.port
-                # They are links too: those requests are left out of what is compared.
-                arguments = ("-a", "links=-canonical", "-s", "CONCURRENT_REQUESTS=1")
-                fetched.append(crawl_site(site, jobdir, *arguments))
-                assert not site.lost()
-            before.append(fetched_before_a_rule(jobdir))
-            assert "rel=canonical" not in scrapy("report", str(jobdir)).stdout
-        assert before[1] < before[0]
-        assert fetched[1] <= 1.05 * fetched[0]
-
-    @pytest.mark.parametrize("canonical", ["home", "loop"])
-    def test_those_that_lie_are_told_and_lose_nothing(
-        self, canonical: Literal["home", "loop"], tmp_path: Path
+    @pytest.mark.parametrize("canonical", ["right", "home", "loop"])
+    def test_they_lose_nothing(
+        self, canonical: Literal["right", "home", "loop"], tmp_path: Path
     ) -> None:
         with DynamicSite(replace(SMALL, refs=True, canonical=canonical)) as site:
             crawl_site(site, tmp_path)
             assert not site.lost()
-            name = urlsplit(site.url).netloc
-        (told,) = report(tmp_path)["untrusted_canonicals"]
-        assert (told["host"], told["is_one"]) == (name, canonical == "home")
-        line = f"rel=canonical of {name} is not trusted: pages of {told['texts']} "
-        assert line in scrapy("report", str(tmp_path)).stdout
-        assert line in scrapy("rules", str(tmp_path)).stdout
         assert check(tmp_path).findings == ()
 
 
@@ -250,8 +213,9 @@ class TestRulesOfAnotherCrawl:
         rest = crawl(site.url, tmp_path, "-a", f"rules={rules}")
         assert "URL rules taken from" not in rest.stdout
         assert not site.lost()
-        # There are not so many pages as would prove it: each may be tried, and none twice.
-        assert len(site.fetches) <= 2 * len(site.truth)
+        # There are not so many pages as would prove it: each may be tried, and again by a value
+        # that several pages have.
+        assert len(site.fetches) <= 2.2 * len(site.truth)
         (rule,) = held(tmp_path)
         assert rule["origin"] == "rules.json"
         assert rule["explored"] > 0

@@ -31,10 +31,6 @@ class CountingSite(MadeSite):
         self._lock = Lock()
         self._answers = 0
 
-    @property
-    def url(self) -> str:
-        return f"{self.origin}/"
-
     def respond(self, request: Request) -> Response:
         with self._lock:
             self._answers += 1

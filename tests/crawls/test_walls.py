@@ -14,7 +14,7 @@ import pytest
 
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
-from crawler.url_rules.traps import LONG
+from crawler.url_rules.kinds import NEW_TEXT
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.crawls.fleet import fleet_settings
@@ -155,8 +155,8 @@ class EndlessCalendar(MadeSite):
 def test_soft_404s_that_lead_on_without_end_are_a_trap(tmp_path: Path) -> None:
     with EndlessCalendar() as site:
         crawl(f"{site.origin}/", tmp_path, *QUICK, "-a", "max_pages=500")
-        assert len(site.asked) < LONG + 20
-    assert report(tmp_path)["verdicts"]["soft_404"] >= LONG
+        assert len(site.asked) < NEW_TEXT.enough + 20
+    assert report(tmp_path)["verdicts"]["soft_404"] >= NEW_TEXT.enough
     assert check(tmp_path).findings == ()
 
 

@@ -20,7 +20,7 @@ import pytest
 from crawler.storage.database import open_for_reading
 from crawler.watch.changes import MIN_REPEATED
 from crawler.watch.watch_store import WatchStore
-from tests.crawls.command import TIMEOUT_SECS, crawl
+from tests.crawls.command import TIMEOUT_SECS, crawl, crawl_once
 from tests.sites.changing import ChangingSite, page
 from tests.sites.prose import prose
 from tests.waiting import wait_until
@@ -54,10 +54,7 @@ def words(folder: Path, *options: str) -> list[str]:
 
 def watch(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Visit what is due."""
-    command = words(folder, "--once", *options)
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=TIMEOUT_SECS, check=False
-    )
+    return crawl_once("watch", folder, "--once", *options)
 
 
 def let_a_day_pass(folder: Path) -> None:
@@ -266,10 +263,7 @@ def test_each_directory_is_visited_once_though_another_cannot_be(
     with closing(WatchStore(good)) as store:
         store.note_begin(time.time() - 3_500)
         store.note_end()
-    command = [*words(bad), str(good), "--once", "--every", "1h"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=TIMEOUT_SECS, check=False
-    )
+    done = crawl_once("watch", bad, good, "--once", "--every", "1h")
     assert done.returncode == 1
     said = re.sub(r"[\d,]+ days", "many days", done.stdout)
     assert [line.partition(";")[0] for line in said.splitlines()] == [

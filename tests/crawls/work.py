@@ -222,7 +222,6 @@ class CopyingSite(MadeSite):
                 self._pages[f"/editions/{number}.html"] = edited
         paths = [path for path in self._pages if path != "/"]
         self._paths = paths
-        self.url = f"{self.origin}/"
 
     def respond(self, request: Request) -> Response | None:
         text = self._pages.get(request.target)

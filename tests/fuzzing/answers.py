@@ -26,10 +26,10 @@ from crawler.downloading.message_head import range_in, read_head
 from crawler.downloading.robots_groups import lines_for
 from crawler.frontier.pauses import retry_after_secs
 from crawler.mirror.link_rewriting import said_time
-from crawler.page_rendering import browser_cookies
 from crawler.reading.content_types import why_not_html
 from crawler.reading.metadata.declared_headers import header_links, with_headers
 from crawler.reading.metadata.metadata_record import NO_METADATA, PageHeaders, robots_words
+from crawler.spiders.page_rendering import browser_cookies
 from crawler.spiders.probes import _secs_of
 from crawler.warc.record_writing import is_as_long_as_declared
 from tests.crawler.downloading.test_cookies import HEAD, HTTP_ONLY, SESSION

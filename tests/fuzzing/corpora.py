@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import zstandard
 
 from crawler.maintenance.adopt.adopting import Corpus, adopt
+from crawler.maintenance.verify.finding import NoWatch
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
 from neardup.batch.input_files import InputOptions, find_files, parts_of, row_parts
@@ -101,7 +102,7 @@ def _begin_runs(folder: Path) -> Read:
         name = _RUN_TABLES[(data[:1] or b"\0")[0] % len(_RUN_TABLES)]
         files[name].write_bytes(data[1:])
         try:
-            adopt(Corpus(run), folder / "job", Canonicalizer(), lambda: None)
+            adopt(Corpus(run), folder / "job", Canonicalizer(), NoWatch())
         finally:
             files[name].write_bytes(whole[name])
             shutil.rmtree(folder / "job", ignore_errors=True)

@@ -53,7 +53,7 @@ def _verify(job: Path, *, is_repaired: bool) -> None:
         found = verify(directory, NoWatch(), Further(deep=True))
         found.to_dict()
         if is_repaired:
-            repair(directory, NoWatch(), found)
+            repair(directory, NoWatch())
 
 
 def _begin_flipped(folder: Path) -> Read:

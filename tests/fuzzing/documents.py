@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from crawler.reading.content.content_text import shown_text
 from crawler.reading.content.content_xml import pack_content
-from crawler.reading.documents.document_text import UnreadableError, read_document
+from crawler.reading.documents.document_text import UnreadableError
 from crawler.reading.documents.kinds import DocumentKind, document_kind
+from crawler.reading.page_reading import read_document
 from tests.crawler.reading.documents.made import Placed, epub, packed, pdf, wrapped
 from tests.crawler.reading.documents.test_feeds import ATOM, RSS
 from tests.crawler.reading.documents.test_office import slides, word

@@ -21,10 +21,9 @@ from neardup.features.shingles import occurrences
 from neardup.files.batches import BATCH_HEADER_BYTES, PROMISE_BYTES, Promise, batch_bytes
 from neardup.files.sealed import CHECKSUM, checksum_of, digest_of
 from neardup.fingerprints.digest import DIGEST_BYTES
-from neardup.indexes.columns import Shape
-from neardup.indexes.files.file_layout import log_name
-from neardup.indexes.files.index_directory import LogHeader
-from neardup.indexes.files.segment_file import HEADER_BYTES, IDENTITY_BYTES, sections_of
+from neardup.indexes.index_directory import LogHeader
+from neardup.indexes.index_files import HEADER_BYTES, IDENTITY_BYTES, log_name, sections_of
+from neardup.indexes.segment import Shape
 from tests.fuzzing.target import Target, together
 from tests.neardup.features.test_idf_table import TEXTS
 

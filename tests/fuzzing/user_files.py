@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import CommandError
+from crawler.console.options import CommandError
 from crawler.console.profile import read_configuration
 from crawler.lab.labels import LabelError, export_labels, read_label_file
 from crawler.maintenance.verify.verification import FeedError, feed_urls

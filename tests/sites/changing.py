@@ -94,6 +94,12 @@ class ChangingSite(HostileSite):
         headers = {"Location": target}
         self.added[path] = lambda exchange: exchange.answer(b"", status=status, headers=headers)
 
+    def forget(self) -> None:
+        """Begin to count anew, the versions of pages too."""
+        with self._lock:
+            self._asked.clear()
+        self._versions = self._heard = 0
+
     def news(self) -> list[str]:
         """The paths that were asked for since this was called last."""
         new = [asked.path for asked in self.asked[self._heard :] if asked.path not in OF_EVERY_HOST]

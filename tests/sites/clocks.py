@@ -50,17 +50,12 @@ class ClockedSite(MadeSite):
 
     Args:
         footer: One of ``FOOTERS``.
-        words: Number of words of a thing, at least.
+        address: Of the interface.
     """
 
-    def __init__(self, footer: str, words: int = 20) -> None:
-        super().__init__()
-        self._footer = FOOTERS[footer]
-        self._words = words
-
-    @property
-    def url(self) -> str:
-        return f"{self.origin}/"
+    def __init__(self, footer: str, address: str = "127.0.0.1") -> None:
+        super().__init__((address,))
+        self._name, self._footer = footer, FOOTERS[footer]
 
     def respond(self, request: Request) -> Response:
         path, number = (
@@ -71,7 +66,8 @@ class ClockedSite(MadeSite):
             main = "".join(f'<a href="/thing/{n}">{n}</a> ' for n in range(THINGS))
         elif path.startswith("/thing/") and number.isdigit() and int(number) < THINGS:
             older = "".join(f'<a href="{path}?at={at}">older</a> ' for at in ("ab", "cd"))
-            main = f"<h1>Thing {number}</h1><p>{prose(path, self._words)}</p>{older}"
+            said = f"<p>{prose(f'{self._name} {path}', 20)}</p>"
+            main = f"<h1>Thing {number} of {self._name}</h1>{said}{older}"
         else:
             return NOT_FOUND
         footer = f'<div class="footer">{self._footer(time.time())}</div>'
@@ -92,10 +88,6 @@ class EventSite(MadeSite):
     def begin(self, what: str) -> None:
         """Let other events take the place of those so far."""
         self._what, self._began_at = what, time.time()
-
-    @property
-    def url(self) -> str:
-        return f"{self.origin}/"
 
     def respond(self, request: Request) -> Response:
         number = request.target.removeprefix("/event?id=")

@@ -66,7 +66,7 @@ class EndlessSite(MadeSite):
         with self._lock:
             return [url for url in self._asked if urlsplit(url).path in OF_EVERY_HOST]
 
-    def url(self, part: str, number: int) -> str:
+    def page(self, part: str, number: int) -> str:
         return self._shape.format(part=part, number=_FIRST + number)
 
     def answer(self, url: str) -> bytes | None:
@@ -76,11 +76,11 @@ class EndlessSite(MadeSite):
             self._asked.append(url)
         title, number = self._read(url)
         if title == "Home":
-            first = [self.url("loop", 0), *(self.url("item", n) for n in range(ITEMS))]
+            first = [self.page("loop", 0), *(self.page("item", n) for n in range(ITEMS))]
             return document(title, _links(first))
         if title == "Loop":
             further = range(number + 1, min(number + 4, LAST))
-            return document(title, _links([self.url("loop", one) for one in further]))
+            return document(title, _links([self.page("loop", one) for one in further]))
         return document(title) if title else None
 
     def title_of(self, url: str) -> str | None:

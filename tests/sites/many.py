@@ -60,10 +60,6 @@ class ManyPages(MadeSite):
         self._changed = Condition()
 
     @property
-    def url(self) -> str:
-        return f"{self.origin}/"
-
-    @property
     def asked(self) -> Counter[str]:
         """How often each page was asked for so far."""
         with self._changed:

@@ -31,7 +31,14 @@ class NeedingSite(ChangingSite):
     """``/`` leads to ``/docs/``, and that to everything."""
 
     def __init__(self) -> None:
-        super().__init__(linked=("/docs/",))
+        super().__init__()
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Be as at first, with nothing asked for."""
+        self.linked = ("/docs/",)
+        self.added.clear()
+        self.forget()
         self.file("/docs/", body("start", START, HEAD))
         self.file("/docs/b.html", body("b", BACK + '<a href="B.html">B</a>'))
         self.file("/docs/query", body("query", ""))

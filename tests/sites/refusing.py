@@ -69,10 +69,6 @@ class RefusingSite(MadeSite):
         self._lock = Lock()
 
     @property
-    def url(self) -> str:
-        return f"{self.origin}/"
-
-    @property
     def asked(self) -> list[Asked]:
         """Every request so far, in order, without those for what is not there."""
         with self._lock:

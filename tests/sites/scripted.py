@@ -75,11 +75,6 @@ class ScriptedSite(MadeSite):
         self._lock = Lock()
 
     @property
-    def url(self) -> str:
-        """The home."""
-        return f"{self.origin}/"
-
-    @property
     def asked(self) -> list[str]:
         """What was asked for so far, in the order of arrival."""
         with self._lock:

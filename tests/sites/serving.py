@@ -90,6 +90,11 @@ class MadeSite(ABC):
         ]
         self.origin = f"http://{addresses[0]}:{self.port}"
 
+    @property
+    def url(self) -> str:
+        """The home page, with the final slash."""
+        return f"{self.origin}/"
+
     @abstractmethod
     def respond(self, request: Request) -> Response | None:
         """Answer a request; None closes the connection without an answer."""

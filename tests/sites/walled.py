@@ -63,10 +63,6 @@ class WalledSite(MadeSite):
         self._lock = Lock()
 
     @property
-    def url(self) -> str:
-        return f"{self.origin}/"
-
-    @property
     def asked(self) -> list[str]:
         """What was asked for so far, in the order of arrival."""
         with self._lock:

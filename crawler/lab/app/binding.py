@@ -8,6 +8,8 @@ import secrets
 import socket
 from dataclasses import dataclass
 
+from crawler.suggestions import UserError
+
 USUAL_PORT = 8765
 """The port tried first where none is given: browsers remember what they store by port."""
 
@@ -16,7 +18,7 @@ _HIGHEST_PORT = 65_535
 _TOKEN_BYTES = 24
 
 
-class BindingError(Exception):
+class BindingError(UserError):
     """The address cannot be had; the message says why in one line."""
 
 

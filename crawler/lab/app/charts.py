@@ -94,19 +94,6 @@ def redraw(chart: ui.echart, options: Options) -> None:
     chart.update()
 
 
-def move(chart: ui.echart, part: Options) -> None:
-    """Change a part of each series, without sending the rest again.
-
-    Args:
-        chart: The chart that was drawn.
-        part: The options that change: as many ``series`` as the chart has, each with its changes.
-    """
-    for series, changes in zip(chart.options["series"], part["series"], strict=True):
-        # What a window that comes back is sent must be what this one shows.
-        series.update(changes)
-    chart.run_chart_method("setOption", part)
-
-
 _WAITING = "Not drawn yet: pages are being read and compared."
 
 
@@ -215,24 +202,25 @@ def distance_histogram(counts: Sequence[int], parameters: Parameters) -> Options
         parameters: The parameters whose bounds are drawn in.
     """
     last = max((bits for bits, count in enumerate(counts) if count), default=0)
-    (moved,) = moved_bounds(counts, parameters)["series"]
-    bars = {"type": "bar", "barWidth": "72%", "barCategoryGap": 0, "emphasis": {"disabled": True}}
-    return {
-        **frame(),
-        "xAxis": bits_axis("bits to the nearest other text", max(last, _MIN_WIDTH)),
-        "yAxis": count_axis("texts"),
-        "series": [{**bars, **moved}],
-    }
-
-
-def moved_bounds(counts: Sequence[int], parameters: Parameters) -> Options:
-    """Return the parts of a drawn histogram that change when a bound does."""
     bars = [
         {"value": [bits, int(count)], "itemStyle": _looks(bits, parameters)}
         for bits, count in enumerate(counts)
         if count
     ]
-    return {"series": [{"data": bars, "markLine": lines(_bound(parameters.max_distance))}]}
+    series = {
+        "type": "bar",
+        "barWidth": "72%",
+        "barCategoryGap": 0,
+        "emphasis": {"disabled": True},
+        "data": bars,
+        "markLine": lines(_bound(parameters.max_distance)),
+    }
+    return {
+        **frame(),
+        "xAxis": bits_axis("bits to the nearest other text", max(last, _MIN_WIDTH)),
+        "yAxis": count_axis("texts"),
+        "series": [series],
+    }
 
 
 def _bound(bits: int) -> Options:
@@ -260,7 +248,6 @@ def similarity_scatter(
         similarities: The similarities of the same pairs, 0 to 1.
         parameters: The parameters by which pairs are duplicates: these are shaded.
     """
-    (moved,) = moved_area(parameters)["series"]
     points: dict[str, Any] = {
         "type": "scatter",
         # ECharts breaks off where nothing is to be drawn in this way.
@@ -269,17 +256,18 @@ def similarity_scatter(
         "symbolSize": 5,
         "itemStyle": {"color": KEPT, "opacity": 0.75},
         "data": _points(distances, similarities),
+        **_duplicates(parameters),
     }
     return {
         **frame(right=48),
         "xAxis": bits_axis("bits between two texts", max([*distances, 8])),
         "yAxis": share_axis("similarity (Jaccard)"),
-        "series": [{**points, **moved}],
+        "series": [points],
     }
 
 
-def moved_area(parameters: Parameters) -> Options:
-    """Return the parts of a drawn scatter that change when a bound does: what is a duplicate."""
+def _duplicates(parameters: Parameters) -> Options:
+    """Return the area of a scatter in which pairs are duplicates, and its bound."""
     least = parameters.min_similarity if parameters.verify else 0.0
     # Where similarity confirms, what is similar is found at every distance.
     reach = 9 if parameters.verify else parameters.max_distance + 0.5
@@ -291,8 +279,7 @@ def moved_area(parameters: Parameters) -> Options:
         "lineStyle": {"color": MARK, "type": "dashed", "width": 1.5},
         "label": {"formatter": f"{least:g}", "position": "end", "color": INK},
     }
-    marked = lines(bound) if parameters.verify else lines()
-    return {"series": [{"markArea": area, "markLine": marked}]}
+    return {"markArea": area, "markLine": lines(bound) if parameters.verify else lines()}
 
 
 def _points(distances: Sequence[int], similarities: Sequence[float]) -> list[list[float]]:

@@ -162,7 +162,7 @@ class Controls:
         self._method = self._list("method", "Method", METHODS, self._set_method)
         self._scales = {scale.name: ScaleField(scale, self._set_value) for scale in SCALES}
         self._verify = ui.switch(
-            "verify: similarity confirms", on_change=self._told(self._set_verify)
+            "verify: similarity confirms", on_change=self._when_chosen(self._set_verify)
         ).props("dense")
         _hint(self._verify, "verify")
         self._switches = {name: self._switch(name, words) for name, words in SWITCHES.items()}
@@ -201,7 +201,7 @@ class Controls:
 
     def _switch(self, name: str, words: str) -> ui.switch:
         choose = partial(self._set_value, name)
-        switch = ui.switch(f"{name}: {words}", on_change=self._told(choose))
+        switch = ui.switch(f"{name}: {words}", on_change=self._when_chosen(choose))
         _hint(switch, name)
         return switch.props(f"dense aria-label={name}")
 
@@ -215,11 +215,11 @@ class Controls:
         options: dict[Any, str],
         choose: Callable[[Any], Awaitable[None]],
     ) -> ui.select:
-        element = ui.select(options, label=label, on_change=self._told(choose))
+        element = ui.select(options, label=label, on_change=self._when_chosen(choose))
         _hint(element, name)
         return element.props("dense outlined options-dense")
 
-    def _told(
+    def _when_chosen(
         self, choose: Callable[[Any], Awaitable[None]]
     ) -> Callable[[ValueChangeEventArguments[Any]], Awaitable[None] | None]:
         """Pass on what the reader chose, not what is shown because it was chosen elsewhere."""

@@ -9,21 +9,20 @@ from urllib.parse import urlencode
 
 from nicegui import app, ui
 
+from crawler.lab.app.clusters_tab import ClustersTab
+from crawler.lab.app.compare_tab import CompareTab
 from crawler.lab.app.controls import HINTS
-from crawler.lab.app.crawled_text import plain
+from crawler.lab.app.elements import button, plain
+from crawler.lab.app.evidence_tab import EvidenceTab
 from crawler.lab.app.lab_state import StoppedError
+from crawler.lab.app.live_tab import LiveTab, held_words, is_in_bar
+from crawler.lab.app.pairs_tab import PairsTab
 from crawler.lab.app.parameter_trial import Trial, choice_key, parsed_choice
 from crawler.lab.app.tables import FigureTable
-from crawler.lab.app.tabs.clusters_tab import ClustersTab
-from crawler.lab.app.tabs.compare_tab import CompareTab
-from crawler.lab.app.tabs.evidence_tab import EvidenceTab
-from crawler.lab.app.tabs.live_tab import LiveTab
-from crawler.lab.app.tabs.pairs_tab import PairsTab
-from crawler.lab.app.tabs.threshold_tab import ThresholdTab
+from crawler.lab.app.threshold_tab import ThresholdTab
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.judgement import SIMHASH, Choice
-from crawler.lab.words import clock
-from crawler.pages.live_parameters import SETTINGS, TUNABLE, changes_between, tune
+from crawler.pages.live_parameters import TUNABLE, changes_between, tune
 from crawler.storage.errors import JobError
 from neardup.errors import ParameterError
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.judgement import VerdictChanges
-    from crawler.lab.live import Snapshot
     from neardup import Parameters
 
 _BEFORE_IT_IS_DRAWN = """<script>
@@ -242,11 +240,8 @@ class _ApplyDialog:
             fault = ui.label().classes("fault").props("role=alert")
             with ui.element().classes("line"):
                 ui.element().classes("spacer")
-                ui.button("Cancel", on_click=dialog.close, color=None).props("flat").classes(
-                    "plain"
-                )
-                apply = ui.button("Apply", color=None).props("flat").classes("main confirm")
-        apply.on_click(lambda: self._apply(dialog, fault))
+                button("Cancel", dialog.close)
+                button("Apply", lambda: self._apply(dialog, fault), "main confirm")
         dialog.on("hide", dialog.delete)
 
     async def _apply(self, dialog: ui.dialog, fault: ui.label) -> None:
@@ -290,10 +285,8 @@ class ParameterBar:
                 self._cells[name] = (cell, value, tried)
             ui.element().classes("spacer")
             with ui.element().classes("line bar-deeds") as self._deeds:
-                self._reset = ui.button("Reset", on_click=self._trial.reset, color=None)
-                self._reset.props("flat dense").classes("plain")
-                self._apply = ui.button("Apply…", on_click=self._ask, color=None)
-                self._apply.props("flat dense").classes("main apply")
+                button("Reset", self._trial.reset)
+                self._apply = button("Apply…", self._ask, "main apply")
             self._note = ui.label().classes("note bar-note")
 
     async def _ask(self) -> None:
@@ -309,22 +302,9 @@ class ParameterBar:
         is_other = not self._trial.is_what_holds
         why_not = obstacle(self._lab, self._trial)
         self._deeds.set_visibility(is_other)
-        self._reset.set_visibility(is_other)
         self._apply.set_visibility(is_other and why_not is None)
-        told = _holding(self._lab.crawls[0].seen) if len(self._lab.crawls) == 1 else ""
-        self._note.text = why_not or told if is_other else told
-
-
-def _holding(seen: Snapshot) -> str:
-    """Say since when other parameters hold than those at the start, and whether the crawl knows."""
-    tuned = seen.tuned
-    if tuned is None or tuned.origin == SETTINGS:
-        return ""
-    said = f"#{tuned.id} holds since {clock(tuned.since)}, set by {tuned.origin}"
-    first = seen.first_with(tuned.id)
-    if first is not None:
-        return f"{said}; the crawl took it over at {clock(first.fetched_at)}."
-    return f"{said}; no page was judged by it yet."
+        note = held_words(self._lab.crawls[0].seen) if is_in_bar(self._lab) else ""
+        self._note.text = why_not or note if is_other else note
 
 
 def shown_values(choice: Choice) -> dict[str, str]:

@@ -171,7 +171,7 @@ def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:
 def _makes_room(asked: Client) -> bool:
     """Close a window that was never opened where there are too many; return whether one fits.
 
-    So a program that asks for windows shuts nobody out, and no window that a person sees is closed.
+    So a program that asks for windows shuts no person out, and no window in view is closed.
     """
     if len(Client.instances) <= MAX_WINDOWS:
         return True

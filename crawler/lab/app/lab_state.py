@@ -12,8 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from crawler.lab.crawl_source import SourceError
-from crawler.lab.crawl_sources import open_sources
+from crawler.lab.crawl_source import SourceError, open_sources
 from crawler.lab.judgement import Choice
 from crawler.lab.labels import read_labels
 from crawler.lab.live import LiveCrawl
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from crawler.lab.crawl_sources import Sources
+    from crawler.lab.crawl_source import Sources
     from crawler.lab.judgement import Judgement
     from crawler.lab.labels import Label
     from crawler.lab.sides import TextSide

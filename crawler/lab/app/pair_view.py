@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import run, ui
 
-from crawler.lab.app.crawled_text import inert_link, plain
+from crawler.lab.app.elements import closing_dialog, inert_link, plain
 from crawler.lab.app.lab_state import StoppedError
-from crawler.lab.app.side_views import SideRows, count_changes, side_by_side, word_marks
+from crawler.lab.app.side_views import count_changes, side_by_side, side_rows, word_marks
 from crawler.lab.comparison import own_shingles
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.part_lists import pair_reasons
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from neardup.names import Name
 
 
-MAX_CHARACTERS = 20_000
+_MAX_SHOWN = 20_000
 """The number of characters of a page's text that are shown beside its facts."""
 
 _OPTIONS = {ComparedText.JUDGED.value: "Judged text", ComparedText.SHOWN.value: "Shown text"}
@@ -106,10 +106,10 @@ class PageText:
         except SourceError as error:
             words, self._note.text = "", plain(str(error), 500)
         else:
-            more = len(words) - MAX_CHARACTERS
+            more = len(words) - _MAX_SHOWN
             self._note.text = f"and {more:,} characters more" if more > 0 else ""
         if compared is self._switch.compared and not self._text.is_deleted:
-            self._text.text = plain(words[:MAX_CHARACTERS], keeps_lines=True)
+            self._text.text = plain(words[:_MAX_SHOWN], keeps_lines=True)
 
 
 MAX_CHARACTERS = 400_000
@@ -205,7 +205,7 @@ class PairView:
             self._switch = TextSwitch(self._show_other_text)
             self._note = ui.label().classes("note")
             self._reasons = ReasonRows()
-            self._rows = SideRows()
+            self._rows = side_rows()
             self._shingles = ui.element().classes("sides shingles")
 
     async def show(self, first: int, second: int, parameters: Parameters) -> None:
@@ -326,7 +326,7 @@ class ReasonRows:
             self._rest = ui.label().classes("reason").props("data-reason=rest")
             self._legend = ui.label("What the host repeats is dotted below.").classes("note")
             self._sentence = ui.label().classes("reason names-sentence")
-            self._rows = SideRows()
+            self._rows = side_rows()
         self.clear()
 
     def clear(self) -> None:
@@ -367,12 +367,6 @@ def _shingles(title: str, own: OwnShingles, size: int) -> None:
 
 async def open_pair(lab: Lab, title: str, first: int, second: int, parameters: Parameters) -> None:
     """Show two pages by their places until the reader has seen them."""
-    with ui.dialog(value=True) as dialog, ui.card().classes("wide"):
-        with ui.element().classes("line"):
-            ui.label(title).classes("title")
-            ui.element().classes("spacer")
-            ui.button("Close", on_click=dialog.close, color=None).props("flat").classes("plain")
-        with ui.element().classes("scrolled"):
-            view = PairView(lab)
-    dialog.on("hide", dialog.delete)
+    with closing_dialog(title, "wide"), ui.element().classes("scrolled"):
+        view = PairView(lab)
     await view.show(first, second, parameters)

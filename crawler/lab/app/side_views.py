@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import ui
 
-from crawler.lab.app.crawled_text import plain
+from crawler.lab.app.elements import GrowingRows, plain
 from neardup.comparison.diff import ADDED, EQUAL, REMOVED, WordRun, written_words
 
 if TYPE_CHECKING:
@@ -182,29 +182,9 @@ AT_ONCE = 60
 """The number of rows that are made before the reader asks for more."""
 
 
-class SideRows:
-    """Texts as text: nothing of them is ever read as anything else."""
-
-    def __init__(self) -> None:
-        self._rows: Sequence[Row] = ()
-        self._shown = 0
-        self._body = ui.element().classes("side-rows")
-        self._more = ui.button("Show more", on_click=self._show_more, color=None)
-        self._more.props("flat dense").classes("plain")
-        self._more.set_visibility(False)
-
-    def show(self, rows: Sequence[Row]) -> None:
-        self._body.clear()
-        self._rows, self._shown = rows, 0
-        self._show_more()
-
-    def _show_more(self) -> None:
-        end = min(self._shown + AT_ONCE, len(self._rows))
-        with self._body:
-            for row in self._rows[self._shown : end]:
-                _show_row(row)
-        self._shown = end
-        self._more.set_visibility(end < len(self._rows))
+def side_rows() -> GrowingRows[Row]:
+    """Return rows for texts as text: nothing of them is ever read as anything else."""
+    return GrowingRows("side-rows", _show_row, AT_ONCE)
 
 
 def _show_row(row: Row) -> None:

@@ -7,18 +7,17 @@ import json
 import math
 from functools import partial
 from io import StringIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nicegui import run, ui
 
-from crawler.lab.app.crawled_text import inert_link, plain
+from crawler.lab.app.elements import button, closing_dialog, inert_link, plain
 from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.pair_view import PageText
-from crawler.lab.border_pairs import EVERY_PAGE, ListFilter
 from crawler.lab.crawl_source import SourceError
-from crawler.lab.labels import label_fields
+from crawler.lab.near_pairs import EVERY_PAGE, ListFilter
 from crawler.lab.words import NOTHING
-from neardup.evaluation.layers import LAYERS
+from neardup.evaluation.near_arrays import LAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.crawl_source import LabPage
-    from crawler.lab.judgement import Judgement, VerdictChanges
-    from crawler.lab.labels import Label
+    from crawler.lab.judgement import Judgement
     from crawler.lab.sides import TextSide
 
 
@@ -44,48 +42,37 @@ _PLACES = 6
 Fields = dict[str, str | int | float | None]
 
 
-class TriedBeside(NamedTuple):
-    """A judgement by other parameters beside that of the crawl."""
-
-    tried: Judgement
-    stored: Judgement
-
-    @property
-    def changes(self) -> VerdictChanges:
-        """The pages that are kept or dropped otherwise."""
-        return self.tried.changes_from(self.stored)
-
-
-def changed_pages(trial: TriedBeside, pages: Sequence[LabPage]) -> Iterator[Fields]:
+def changed_pages(
+    tried: Judgement, stored: Judgement, pages: Sequence[LabPage]
+) -> Iterator[Fields]:
     """Yield a row for each page that is kept or dropped otherwise, in crawl order.
 
     ``repeats``, ``distance``, ``similarity`` and ``containment`` are those of the judgement that
     drops the page: the tried one where it would be dropped, that of the crawl where it would be
     kept.
+
+    Args:
+        tried: The judgement by other parameters.
+        stored: That of the crawl.
+        pages: The pages that were judged.
     """
-    changes = trial.changes
+    changes = tried.changes_from(stored)
     rows = [(place, True) for place in changes.now_kept.tolist()]
     rows += [(place, False) for place in changes.now_dropped.tolist()]
     for place, is_kept in sorted(rows):
-        drops = trial.stored if is_kept else trial.tried
+        drops = stored if is_kept else tried
         original, bits = drops.named(place), int(drops.distance[place])
         yield {
             "url": pages[place].url,
             "title": pages[place].title,
             "tried": WOULD_BE_KEPT if is_kept else WOULD_BE_DROPPED,
-            "layer_stored": LAYERS[trial.stored.layer[place]],
-            "layer_tried": LAYERS[trial.tried.layer[place]],
+            "layer_stored": LAYERS[stored.layer[place]],
+            "layer_tried": LAYERS[tried.layer[place]],
             "repeats": pages[original].url if original >= 0 else None,
             "distance": bits if bits >= 0 else None,
             "similarity": _share(float(drops.similarity[place])),
             "containment": _share(drops.containment_of(place)),
         }
-
-
-def label_rows(labels: Iterable[Label]) -> Iterator[Fields]:
-    """Yield a row for each label; as JSON lines they are a file ``FILE.labels.jsonl``."""
-    for label in labels:
-        yield dict(label_fields(label))
 
 
 def table_bytes(rows: Iterable[Mapping[str, object]], kind: str) -> bytes:
@@ -249,7 +236,7 @@ class SearchField:
         return self._changed()
 
 
-class Downloads:
+class DownloadButtons:
     """Buttons that give a table to the browser as a file.
 
     Args:
@@ -259,15 +246,15 @@ class Downloads:
     """
 
     def __init__(
-        self, words: str, name: str, rows: Callable[[], Awaitable[Iterable[Fields]]]
+        self, words: str, name: str, rows: Callable[[], Awaitable[Iterable[Mapping[str, object]]]]
     ) -> None:
         self._name = name
         self._rows = rows
         with ui.element().classes("line downloads") as self._line:
             ui.label(words).classes("soft")
             for kind in FORMATS:
-                button = ui.button(kind.upper(), on_click=partial(self._give, kind), color=None)
-                button.props(f"flat dense data-download={name}.{kind}").classes("plain")
+                made = button(kind.upper(), partial(self._give, kind))
+                made.props(f"data-download={name}.{kind}")
 
     def show(self, *, has_rows: bool) -> None:
         """Show the buttons where there is something to give."""
@@ -319,12 +306,7 @@ async def page_dialog(
         original: The URL of the page that it repeats, resembles or is a part of.
         side: Its texts; None: they are not stored.
     """
-    with ui.dialog(value=True) as dialog, ui.card():
-        with ui.element().classes("line"):
-            ui.label("Page").classes("title")
-            ui.element().classes("spacer")
-            close = ui.button("Close", on_click=dialog.close, color=None)
-            close.props("flat dense").classes("plain")
+    with closing_dialog("Page"):
         inert_link(url).classes(remove="one-line", add="mono")
         known = [(name, plain(value, 2_000)) for name, value in facts if value != NOTHING]
         FigureTable(["", ""], "facts").show(known)
@@ -332,6 +314,5 @@ async def page_dialog(
             ui.label("repeats, resembles or is a part of").classes("soft")
             inert_link(original).classes(remove="one-line", add="mono")
         text = None if side is None else PageText(side)
-    dialog.on("hide", dialog.delete)
     if text is not None:
         await text.show()

@@ -12,7 +12,7 @@ import pytest
 from crawler.fleet.deduplication import FleetVerdicts, kept_texts
 from crawler.fleet.membership import prefix_of
 from crawler.job import Job
-from crawler.maintenance.merge.lost_originals import FleetRecord
+from crawler.maintenance.merge.fleet_texts import FleetRecord
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch
 from crawler.reading.content.content_xml import PackedContent
@@ -48,7 +48,7 @@ async def crawl(url: str, name: str, jobs: list[Job]) -> list[str]:
         await shared.open()
         for job in jobs:
             job.begin_visit()
-            job.archivist.share(FleetVerdicts(shared, server.prefix, pytest.fail))
+            job.processor.share(FleetVerdicts(shared, server.prefix, pytest.fail))
         pages = zip(jobs, (Said(LONG), Said(LONG, "around"), Said(NEAR)), strict=True)
         found = [await said(job, f"/{n}", page) for n, (job, page) in enumerate(pages)]
         files = [await said(job, f"/file/{n}", b"file") for n, job in enumerate(jobs)]
@@ -79,7 +79,7 @@ def test_texts_come_from_redis_where_no_directory_has_them(url: str, tmp_path: P
     assert problems(tmp_path / "out") == ()
     record = FleetRecord(lambda: kept_texts(url, name))
     merged = merge(tmp_path / "less", folders[1:], NoWatch(), record)
-    assert (merged.kept, merged.orphans, merged.lost) == (1, 2, ())
+    assert (merged.kept, merged.now_kept, merged.lost) == (1, 1, ())
     assert texts(tmp_path / "less") == {"/1": LONG}
     assert problems(tmp_path / "less") == ()
     # What is shown comes from there too, as the worker had it whose directory is lost.

@@ -143,7 +143,7 @@ def test_who_is_tuned_tunes_all(redis_url: str, jobs: list[Job]) -> None:
         await pass_on(news)
         await pass_on(news)
         for job in jobs:
-            assert job.archivist.tuned.parameters.max_distance == 6
+            assert job.processor.tuned.parameters.max_distance == 6
 
     together(redis_url, jobs, act)
 
@@ -169,8 +169,8 @@ def test_a_worker_that_joins_judges_as_the_fleet_does(redis_url: str, tmp_path: 
     second = Job(tmp_path / "second", JobOptions(parameters=plain))
     try:
         together(redis_url, [first, second], pass_on)
-        assert second.archivist.tuned.parameters.max_distance == 7
-        assert first.archivist.tuned.parameters.max_distance == 7
+        assert second.processor.tuned.parameters.max_distance == 7
+        assert first.processor.tuned.parameters.max_distance == 7
     finally:
         first.close()
         second.close()

@@ -24,6 +24,6 @@ def make_text_crawl(folder: Path, rows: Iterable[tuple[str, str]]) -> Path:
             body, key = text.encode(), job.canonicalizer.key(url)
             fetched = Fetched(url, job.canonicalizer(url), key, 0, 200, body)
             reading = reading_of_text(url, body, job.options.parameters)
-            asyncio.run(job.archivist.capture_read(fetched, reading))
+            asyncio.run(job.processor.capture_read(fetched, reading))
         job.commit()
     return folder

@@ -9,7 +9,7 @@ from crawler.lab.crawl_source import LabPage
 from crawler.lab.judgement import Choice
 from crawler.lab.session import Session
 from neardup.document import Document, analyse
-from neardup.evaluation.layers import LAYERS
+from neardup.evaluation.near_arrays import LAYERS
 from neardup.names import name_of
 from neardup.parameters import DEFAULTS, Parameters
 

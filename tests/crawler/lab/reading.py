@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawler.lab.crawl_source import CrawlSource, LabPage
-    from crawler.lab.crawl_sources import Sources
+    from crawler.lab.crawl_source import CrawlSource, LabPage, Sources
 
 
 def read_all(source: CrawlSource | Sources) -> list[LabPage]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.lab.crawl_source import SourceError
-from crawler.lab.crawl_sources import open_sources
+from crawler.lab.crawl_source import SourceError, open_sources
 from neardup import Parameters
 from tests.crawler.lab.reading import paths_of, read_all, texts_of
 from tests.crawler.pages.test_capture import LONG, OTHER, html

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crawler.lab.border_pairs import NearPair
 from crawler.lab.distance_evidence import (
-    line,
+    EvidenceLine,
     lines_by_similarity,
     suggest_from_jaccard,
     suggest_from_labels,
@@ -15,6 +14,7 @@ from crawler.lab.distance_evidence import (
 )
 from crawler.lab.judgement import Choice
 from crawler.lab.labels import Label
+from crawler.lab.near_pairs import NearPair
 from neardup import Parameters, hamming, jaccard
 from neardup.evaluation.metrics import wilson
 from neardup.fingerprints.digest import text_digest
@@ -121,7 +121,9 @@ def test_without_labels_jaccard_counts() -> None:
 def test_labels_make_a_suggestion_with_its_reason(
     counts: list[tuple[int, int]], suggestion: int | None, reason: str
 ) -> None:
-    lines = tuple(line(bits, found, right, 30) for bits, (found, right) in enumerate(counts))
+    lines = tuple(
+        EvidenceLine(bits, found, right, 30) for bits, (found, right) in enumerate(counts)
+    )
     suggested, because = suggest_from_labels(lines)
     assert suggested == suggestion
     assert reason in because
@@ -186,7 +188,9 @@ SURE = [(100, 100)] * 3 + [(300, 298)] * 3 + [(500, 400)] * 3
 def test_jaccard_makes_a_suggestion_with_its_reason(
     counts: list[tuple[int, int]], *, verify: bool, suggestion: int | None, reason: str
 ) -> None:
-    lines = tuple(line(bits, found, right, 500) for bits, (found, right) in enumerate(counts))
+    lines = tuple(
+        EvidenceLine(bits, found, right, 500) for bits, (found, right) in enumerate(counts)
+    )
     suggested, because = suggest_from_jaccard(lines, 0.8, verify=verify)
     assert suggested == suggestion
     assert reason in because

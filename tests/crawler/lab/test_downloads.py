@@ -11,13 +11,11 @@ import pytest
 from crawler.lab.app.tables import (
     CSV,
     JSON_LINES,
-    TriedBeside,
     changed_pages,
-    label_rows,
     table_bytes,
 )
 from crawler.lab.judgement import Choice
-from crawler.lab.labels import import_labels, label_of
+from crawler.lab.labels import import_labels, label_fields, label_of
 from neardup import jaccard
 from tests.crawler.lab.pages import Book, Made
 from tests.neardup.texts import changed, prose
@@ -29,12 +27,12 @@ class TestChangedPages:
         other = changed(text, 1, 2)
         session = Book([Made(one) for one in (text, other, prose(2, 200))]).session()
         strict, loose = session.judge(Choice().confirmed_from(1.0)), session.judge(Choice())
-        (row,) = changed_pages(TriedBeside(strict, loose), session.pages)
+        (row,) = changed_pages(strict, loose, session.pages)
         assert row["url"] == session.pages[1].url
         assert row["repeats"] == session.pages[0].url
         assert (row["tried"], row["layer_stored"], row["layer_tried"]) == ("kept", "simhash", "new")
         assert row["similarity"] == pytest.approx(jaccard(text, other), abs=1e-6)
-        (back,) = changed_pages(TriedBeside(loose, strict), session.pages)
+        (back,) = changed_pages(loose, strict, session.pages)
         assert {**row, "tried": "dropped", "layer_stored": "new", "layer_tried": "simhash"} == back
 
     def test_both_files_hold_the_same_rows(self) -> None:
@@ -57,6 +55,6 @@ class TestChangedPages:
 def test_labels_are_lines_of_a_file_of_labels() -> None:
     session = Book([Made(one) for one in (prose(1, 60), prose(2, 60))]).session()
     label = label_of(*session.pages, is_duplicate=False)
-    written = table_bytes(label_rows([label]), JSON_LINES).decode()
+    written = table_bytes([label_fields(label)], JSON_LINES).decode()
     (read,) = import_labels(written.splitlines(), "labels")
     assert (read.pair, read.is_duplicate) == (label.pair, False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.lab.border_pairs import ListFilter
+from crawler.lab.near_pairs import ListFilter
 
 URL, TITLE = "https://shop.example/Shoes?id=7", "Red Shoe, STRASSE"
 

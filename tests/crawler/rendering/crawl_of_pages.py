@@ -17,8 +17,8 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.utils.project import get_project_settings
 
-from crawler.page_rendering import renderer_of
 from crawler.rendering.rendered_pages import PageToRender
+from crawler.spiders.page_rendering import renderer_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,13 +15,14 @@ from crawler.rendering.renderer import Renderer
 from tests.crawler.rendering.pages import HTML, document, own_browsers_and_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from crawler.rendering.rendered_pages import RenderedPage, SubRequest
 
+    Case = tuple[str, Callable[[SubRequest], Awaitable[SubAnswer | None]]]
+
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rendering_browser")]
 
-PAGE = "http://www.example.com/a"
 OLD_QUIET_SECS = 0.4
 """A page that was quiet for so long was taken for finished once."""
 
@@ -30,15 +32,26 @@ SLEEP = "const sleep = (ms) => new Promise((done) => setTimeout(done, ms));"
 ASK = f"fetch('/data').then((a) => a.text()).then((t) => {{ {SHOW} t }})"
 
 
-def shown(
-    script: str, answer: Callable[[SubRequest], Awaitable[SubAnswer | None]], page_secs: float = 20
-) -> RenderedPage:
-    async def rendered() -> RenderedPage:
-        renderer = Renderer(RenderOptions(page_secs=page_secs), answer)
+def shown(pages: Mapping[str, Case], options: RenderOptions) -> dict[str, RenderedPage]:
+    """Render pages of different hosts in one browser."""
+    urls = {name: f"http://www.example-{number}.com/a" for number, name in enumerate(pages)}
+    answers = {urlsplit(urls[name]).netloc: answer for name, (_, answer) in pages.items()}
+
+    async def answer(wanted: SubRequest) -> SubAnswer | None:
+        return await answers[urlsplit(wanted.url).netloc](wanted)
+
+    async def rendered() -> dict[str, RenderedPage]:
+        renderer = Renderer(options, answer)
         try:
-            return await renderer.render(PageToRender(PAGE, document(script), 200, HTML))
+            found = await asyncio.gather(
+                *(
+                    renderer.render(PageToRender(urls[name], document(script), 200, HTML))
+                    for name, (script, _) in pages.items()
+                )
+            )
         finally:
             await renderer.close()
+        return dict(zip(pages, found, strict=True))
 
     return asyncio.run(rendered())
 
@@ -66,84 +79,78 @@ async def never(_: SubRequest) -> SubAnswer | None:
     return None
 
 
-@pytest.mark.parametrize(
-    ("script", "answer"),
-    [
-        (ASK, late),
-        (ASK, to_a_page_without_time),
-        (f"setTimeout(() => {{ {ASK} }}, 900)", at_once),
-        (
-            f"{SLEEP} (async () => {{ for (let i = 0; i < 5; i++) await sleep(700); {ASK} }})()",
-            late,
-        ),
-        (
-            f"{SLEEP} (async () => {{ for (let i = 0; i < 11; i++) {{ await sleep(800); "
-            f"{SHOW} p.textContent + i; }} {ASK} }})()",
-            at_once,
-        ),
-        (
-            "let i = 0; const id = setInterval(() => { if (++i == 5) { clearInterval(id); "
-            f"{ASK} }} }}, 600)",
-            at_once,
-        ),
-        (
-            f"(async () => {{ for (let i = 0; i < 6; i++) await fetch('/' + i); {ASK} }})()",
-            late,
-        ),
-        (
-            "const busy = (n) => { const end = performance.now() + 700; "
-            f"while (performance.now() < end); if (n) setTimeout(busy, 0, n - 1); else {ASK} }};"
-            "setTimeout(busy, 0, 3)",
-            at_once,
-        ),
-        (
-            f"{SLEEP} (async () => {{ const given = setTimeout(() => {{ {SHOW} 'sorry' }}, 900); "
-            f"await sleep(500); clearTimeout(given); {ASK} }})()",
-            at_once,
-        ),
-    ],
-    ids=[
-        "late answer",
-        "page without time",
-        "timer",
-        "timers one after the other",
-        "timers that show something",
-        "interval that ends",
-        "requests one after the other",
-        "busy script",
-        "timer that is cleared",
-    ],
-)
-def test_a_page_is_read_when_its_work_is_done(
-    script: str, answer: Callable[[SubRequest], Awaitable[SubAnswer | None]]
-) -> None:
-    page = shown(script, answer)
+DONE_LATER: dict[str, Case] = {
+    "late answer": (ASK, late),
+    "timer": (f"setTimeout(() => {{ {ASK} }}, 900)", at_once),
+    "timers one after the other": (
+        f"{SLEEP} (async () => {{ for (let i = 0; i < 5; i++) await sleep(700); {ASK} }})()",
+        late,
+    ),
+    "timers that show something": (
+        f"{SLEEP} (async () => {{ for (let i = 0; i < 11; i++) {{ await sleep(800); "
+        f"{SHOW} p.textContent + i; }} {ASK} }})()",
+        at_once,
+    ),
+    "interval that ends": (
+        "let i = 0; const id = setInterval(() => { if (++i == 5) { clearInterval(id); "
+        f"{ASK} }} }}, 600)",
+        at_once,
+    ),
+    "requests one after the other": (
+        f"(async () => {{ for (let i = 0; i < 6; i++) await fetch('/' + i); {ASK} }})()",
+        late,
+    ),
+    "busy script": (
+        "const busy = (n) => { const end = performance.now() + 700; "
+        f"while (performance.now() < end); if (n) setTimeout(busy, 0, n - 1); else {ASK} }};"
+        "setTimeout(busy, 0, 3)",
+        at_once,
+    ),
+    "timer that is cleared": (
+        f"{SLEEP} (async () => {{ const given = setTimeout(() => {{ {SHOW} 'sorry' }}, 900); "
+        f"await sleep(500); clearTimeout(given); {ASK} }})()",
+        at_once,
+    ),
+}
+
+
+def test_a_page_is_read_when_its_work_is_done() -> None:
+    for name, page in shown(DONE_LATER, RenderOptions(page_secs=60, concurrency=8)).items():
+        assert SAID.body in page.body, name
+        assert not page.missed, name
+
+
+def test_a_page_without_time_is_read_when_its_work_is_done() -> None:
+    (page,) = shown({"": (ASK, to_a_page_without_time)}, RenderOptions()).values()
     assert SAID.body in page.body
     assert not page.missed
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        "const poll = () => setTimeout(poll, 30); poll();",
-        "setInterval(() => 0, 100);",
-        f"const clock = () => {{ {SHOW} Date.now(); setTimeout(clock, 400) }}; clock();",
-        "const draw = () => requestAnimationFrame(draw); draw();",
-        "navigator.serviceWorker?.register('/worker.js'); new WebSocket('wss://www.example.com/');",
-        "new EventSource('/events');",
-        "fetch('/data');",
-    ],
-    ids=["poll", "interval", "clock", "frames", "sockets", "events", "unread"],
-)
-def test_a_page_that_goes_on_for_ever_is_read_before_its_time_is_over(script: str) -> None:
-    page = shown(f"{SHOW} 'here'; {script}", at_once)
-    assert page.body
-    assert page.secs < 12
-    assert "time" not in page.missed
+NEVER_DONE = {
+    "poll": "const poll = () => setTimeout(poll, 30); poll();",
+    "interval": "setInterval(() => 0, 100);",
+    "clock": f"const clock = () => {{ {SHOW} Date.now(); setTimeout(clock, 400) }}; clock();",
+    "frames": "const draw = () => requestAnimationFrame(draw); draw();",
+    "sockets": "navigator.serviceWorker?.register('/worker.js'); "
+    "new WebSocket('wss://www.example.com/');",
+    "events": "new EventSource('/events');",
+    "unread": "fetch('/data');",
+}
+
+
+def test_a_page_that_goes_on_for_ever_is_read_before_its_time_is_over() -> None:
+    pages: dict[str, Case] = {
+        name: (f"{SHOW} 'here'; {script}", at_once) for name, script in NEVER_DONE.items()
+    }
+    for name, page in shown(pages, RenderOptions(concurrency=1)).items():
+        assert page.body, name
+        assert page.secs < 12, name
+        assert "time" not in page.missed, name
 
 
 def test_an_answer_that_does_not_come_is_told() -> None:
-    page = shown(f"{SHOW} 'here'; {ASK}", never, page_secs=2.5)
+    case = (f"{SHOW} 'here'; {ASK}", never)
+    (page,) = shown({"": case}, RenderOptions(page_secs=2.5)).values()
     assert b"here" in page.body
-    assert page.unanswered == ("http://www.example.com/data",)
+    assert page.unanswered == ("http://www.example-0.com/data",)
     assert "requests without an answer" in page.missed

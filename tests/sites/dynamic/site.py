@@ -54,11 +54,6 @@ class DynamicSite(MadeSite):
         """Names of all contents that there are to find."""
 
     @property
-    def url(self) -> str:
-        """The home page, from which everything can be reached."""
-        return f"{self.origins[0]}/"
-
-    @property
     def fetches(self) -> list[Fetch]:
         """Every page so far, in the order of arrival; robots.txt and sitemaps left out."""
         with self._lock:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import Client, ui
 
-from crawler.lab.app.answers import Answers
 from crawler.lab.app.lab_state import Lab
-from crawler.lab.app.parameter_trial import Trial
+from crawler.lab.app.parameter_trial import Answers, Trial
 from tests.crawler.lab.crawls import make_text_crawl
 from tests.sites.prose import prose
 

@@ -14,13 +14,12 @@ import pytest
 
 from crawler.lab.app import lab_state
 from crawler.lab.app.lab_state import Effort, Lab, StoppedError
+from crawler.lab.app.pairs_tab import WindowLabels
 from crawler.lab.app.parameter_trial import Trial
-from crawler.lab.app.tabs.pairs_tab import WindowLabels
-from crawler.lab.border_pairs import NearPair
-from crawler.lab.crawl_source import SourceError
-from crawler.lab.crawl_sources import open_sources
+from crawler.lab.crawl_source import SourceError, open_sources
 from crawler.lab.judgement import Choice
 from crawler.lab.labels import label_of, remove_label, store_labels
+from crawler.lab.near_pairs import NearPair
 from neardup import Parameters
 from tests.crawler.lab.crawls import make_text_crawl
 from tests.crawler.pages.test_capture import html

@@ -11,18 +11,15 @@ from crawler.lab.app.charts import (
     Options,
     distance_histogram,
     doublings,
-    moved_area,
-    moved_bounds,
     similarity_scatter,
     size_bars,
 )
-from crawler.lab.app.tabs.evidence_tab import evidence_curves
+from crawler.lab.app.evidence_tab import evidence_curves
 from crawler.lab.distance_evidence import EvidenceLine
 from neardup import Parameters
-from neardup.evaluation.metrics import wilson
 
 COUNTS = [3, 0, 1, 5, 0, 7, 0, 0, 1, 2] + [0] * 54 + [4]
-LINES = [EvidenceLine(bits, 3, bits, 2, wilson(bits, 3), None) for bits in range(3)]
+LINES = [EvidenceLine(bits, 3, bits, 0) for bits in range(3)]
 ALL = [
     distance_histogram(COUNTS, Parameters()),
     distance_histogram([0] * 65, Parameters(verify=False)),
@@ -55,19 +52,13 @@ class TestHistogram:
         assert {bar["value"][0]: bar["value"][1] for bar in series["data"]}[64] == 4
 
     def test_the_bound_lies_behind_the_last_bit_that_counts(self) -> None:
-        (series,) = moved_bounds(COUNTS, Parameters(max_distance=2))["series"]
+        (series,) = distance_histogram(COUNTS, Parameters(max_distance=2))["series"]
         assert [line["xAxis"] for line in series["markLine"]["data"]] == [2.5]
 
     def test_where_distance_decides_alone_what_is_farther_is_kept(self) -> None:
-        (series,) = moved_bounds(COUNTS, Parameters(verify=False))["series"]
+        (series,) = distance_histogram(COUNTS, Parameters(verify=False))["series"]
         looks = {bar["value"][0]: bar["itemStyle"]["color"] for bar in series["data"]}
         assert (looks[3], looks[5]) == (DROPPED, KEPT)
-
-    def test_what_moves_is_what_is_drawn_anew(self) -> None:
-        first, second = Parameters(max_distance=1), Parameters(max_distance=7)
-        options = distance_histogram(COUNTS, first)
-        options["series"][0].update(moved_bounds(COUNTS, second)["series"][0])
-        assert options == distance_histogram(COUNTS, second)
 
 
 class TestScatter:
@@ -83,12 +74,13 @@ class TestScatter:
 
     def test_shaded_is_what_makes_a_duplicate(self) -> None:
         parameters = Parameters(min_similarity=0.7)
-        (series,) = moved_area(parameters)["series"]
+        (series,) = similarity_scatter([1], [0.5], parameters)["series"]
         (corners,) = series["markArea"]["data"]
         assert corners == [{"xAxis": -1, "yAxis": 0.7}, {"xAxis": 9, "yAxis": 1}]
 
     def test_without_confirmation_similarity_counts_for_nothing(self) -> None:
-        (series,) = moved_area(Parameters(max_distance=4, verify=False))["series"]
+        alone = Parameters(max_distance=4, verify=False)
+        (series,) = similarity_scatter([1], [0.5], alone)["series"]
         assert series["markArea"]["data"][0][0]["yAxis"] == 0
         assert series["markArea"]["data"][0][1]["xAxis"] == 4.5
         assert series["markLine"]["data"] == []

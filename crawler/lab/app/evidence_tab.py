@@ -1,0 +1,275 @@
+"""The tab Evidence: how right is each distance, and which one follows from it?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nicegui import ui
+
+from crawler.lab.app.charts import (
+    DROPPED,
+    INK,
+    KEPT,
+    MARK,
+    ChartWords,
+    ExplainedChart,
+    Options,
+    frame,
+    lines,
+    name_axis,
+    redraw,
+    share_axis,
+)
+from crawler.lab.app.elements import button, plain
+from crawler.lab.app.parameter_trial import Answers, with_value
+from crawler.lab.app.tables import FigureTable
+from crawler.lab.distance_evidence import LABELS
+from crawler.lab.words import NOTHING
+from neardup.plurals import many
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from crawler.lab.app.lab_state import Lab
+    from crawler.lab.app.parameter_trial import Trial
+    from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
+    from crawler.lab.judgement import Choice
+    from crawler.lab.labels import Label
+    from neardup.evaluation.metrics import Interval
+
+_SHOWS = (
+    "Precision is the share of the pairs found by a {bound} that are duplicates, recall the share "
+    "of all duplicates that it finds; the bands hold the true share in 95 of 100 cases. A good "
+    "{bound} keeps both lines high: where precision falls, pages are lost that say something new; "
+    "where recall falls, duplicates are kept."
+)
+_FILLED_BY = {
+    "min_similarity": "It fills when pairs are labelled under Pairs: without labels, similarity "
+    "itself stands in for them and says nothing of its own bound.",
+    "max_distance": "It fills when two texts lie within 8 bits of each other.",
+}
+
+HEADS = ("#Found", "#Right", "#Precision", "#95 %", "#Recall", "#95 %")
+
+
+def basis_words(evidence: DistanceEvidence, least: float) -> str:
+    """Say in words which pairs the evidence rests on.
+
+    Args:
+        evidence: The evidence that is shown.
+        least: The similarity from which Jaccard counts a pair as a duplicate.
+    """
+    # No pairs farther apart were looked at.
+    recall = f"Recall is a share of the {evidence.population}."
+    if evidence.basis != LABELS:
+        return (
+            f"Nothing is labelled yet, so exact similarity stands in for labels: of "
+            f"{many(evidence.pairs, 'pair')}, {evidence.duplicates:,} have a Jaccard similarity of "
+            f"{least:g} or more. Label some under Pairs, and they count instead. {recall}"
+        )
+    different = evidence.pairs - evidence.duplicates
+    beyond = (
+        f" Not counted, too far apart or not held: {evidence.beyond:,}." if evidence.beyond else ""
+    )
+    return (
+        f"{many(evidence.pairs, 'labelled pair')}: {evidence.duplicates:,} duplicate, "
+        f"{different:,} different.{beyond} {recall}"
+    )
+
+
+def cells(line: EvidenceLine) -> list[str]:
+    """Return the cells of one bound, in the order of ``HEADS``."""
+    return [
+        f"{line.found:,}",
+        f"{line.right:,}",
+        *_cells(line.precision),
+        *_cells(line.recall),
+    ]
+
+
+def _cells(interval: Interval | None) -> list[str]:
+    if interval is None:
+        return [NOTHING, ""]
+    return [f"{interval.share:.3f}", f"{interval.low:.3f}\u2013{interval.high:.3f}"]
+
+
+def evidence_curves(
+    axis: str, evidence: Sequence[EvidenceLine], suggested: str | None = None
+) -> Options:
+    """Draw precision and recall over a bound, each in the band of its interval.
+
+    Args:
+        axis: The name of the axis.
+        evidence: A line for each bound.
+        suggested: The bound at which a line is drawn, as it is written.
+    """
+    names = [f"{line.bound:g}" for line in evidence]
+    # Dashes let a line be seen that lies under the other one.
+    series = [
+        *_curve("precision", [line.precision for line in evidence], KEPT, "solid"),
+        *_curve("recall", [line.recall for line in evidence], DROPPED, "dashed"),
+    ]
+    series[-1]["markLine"] = _suggestion(suggested, names)
+    legend = {"data": ["precision", "recall"], "left": 52, "top": 0, "selectedMode": False}
+    sizes = {"itemWidth": 14, "itemHeight": 8, "itemGap": 18, "icon": "rect"}
+    return {
+        **frame(top=44),
+        "legend": {**legend, **sizes, "textStyle": {"color": INK}},
+        "xAxis": {**name_axis(axis, names), "boundaryGap": False},
+        "yAxis": share_axis("share"),
+        "series": series,
+    }
+
+
+def _curve(name: str, intervals: list[Interval | None], colour: str, kind: str) -> list[Options]:
+    """Return a line above the area between two lines: one stacked on another that is not seen."""
+    line = {"type": "line", "emphasis": {"disabled": True}}
+    hidden = {"stack": name, "symbol": "none", "silent": True, "lineStyle": {"width": 0}}
+    seen = {
+        "name": name,
+        "symbol": "circle",
+        "symbolSize": 6,
+        "itemStyle": {"color": colour},
+        "lineStyle": {"color": colour, "width": 2, "type": kind},
+    }
+    low = [None if one is None else round(one.low, 4) for one in intervals]
+    height = [None if one is None else round(one.high - one.low, 4) for one in intervals]
+    share = [None if one is None else round(one.share, 4) for one in intervals]
+    area = {"color": colour, "opacity": 0.16}
+    return [
+        {**line, **hidden, "data": low},
+        {**line, **hidden, "data": height, "areaStyle": area},
+        {**line, **seen, "data": share},
+    ]
+
+
+def _suggestion(name: str | None, names: list[str]) -> Options:
+    if name is None:
+        # Without ``data`` ECharts would go on showing the last one.
+        return lines()
+    # At the edges it is written inwards, where nothing else is.
+    align = {names[0]: "left", names[-1]: "right"}.get(name, "center")
+    looks = {"color": MARK, "type": "solid", "width": 1.5}
+    label = {"formatter": f"suggested {name}", "color": INK, "align": align}
+    return {**lines({"xAxis": name}), "lineStyle": looks, "label": label}
+
+
+class _Question(NamedTuple):
+    choice: Choice
+    labels: frozenset[Label]
+    reading: int
+    pages: int
+
+
+class EvidenceTab:
+    """A suggestion with its reason, and what it rests on as curves and in numbers."""
+
+    def __init__(self, lab: Lab, trial: Trial) -> None:
+        self._lab = lab
+        self._trial = trial
+        with ui.element().classes("stack"):
+            self._answers = Answers(lab, trial, self._ask, self._answer)
+            with ui.element().classes("card whole"):
+                self._similarity = _Suggestion(self._try_similarity)
+                self._distance = _Suggestion(self._try_distance)
+                waiting = "Nothing is known yet: pages are being read and compared."
+                self._basis = ui.label(waiting).classes("note basis")
+            with ui.element().classes("stack"):
+                self._similarities = _Lines("By min_similarity", "min_similarity")
+                self._distances = _Lines("By max_distance", "max_distance, bits")
+
+    async def refresh(self) -> None:
+        self._answers.wake()
+
+    def _ask(self) -> _Question:
+        labels = frozenset(self._lab.labels.values())
+        return _Question(self._trial.choice, labels, self._lab.reading, len(self._lab.session))
+
+    async def _answer(self, asked: _Question) -> None:
+        choice, labels = asked.choice, asked.labels
+        evidence = await self._lab.ask(choice, lambda session: session.evidence(choice, labels))
+        self._put_first(by_similarity=choice.parameters.verify)
+        self._distance.show("max_distance", evidence.suggestion, evidence.reason)
+        self._similarity.show("min_similarity", evidence.similarity, evidence.similarity_reason)
+        self._basis.text = basis_words(evidence, choice.parameters.min_similarity)
+        self._distances.show(evidence.by_distance, evidence.suggestion)
+        self._similarities.show(evidence.by_similarity, evidence.similarity)
+
+    def _put_first(self, *, by_similarity: bool) -> None:
+        """Show the bound that decides above the other one."""
+        for of_distance, of_similarity in (
+            (self._distance, self._similarity),
+            (self._distances, self._similarities),
+        ):
+            first = of_similarity if by_similarity else of_distance
+            first.whole.move(target_index=0)
+
+    async def _try_distance(self, bits: float) -> None:
+        # As a line of a sweep: while candidates are looked at farther out, it would change nothing.
+        await self._trial.set(self._trial.choice.within(int(bits)))
+
+    async def _try_similarity(self, least: float) -> None:
+        await self._trial.set(with_value(self._trial.choice, "min_similarity", least))
+
+
+class _Suggestion:
+    """The suggestion for one bound, its reason, and a button that tries it.
+
+    Args:
+        use: Called with the bound.
+    """
+
+    def __init__(self, use: Callable[[float], Awaitable[None]]) -> None:
+        self._use = use
+        self._bound: float | None = None
+        with ui.element().classes("suggested-bound") as self.whole:
+            self._build()
+        self.whole.set_visibility(False)
+
+    def _build(self) -> None:
+        with ui.element().classes("line"):
+            self._words = ui.label().classes("suggestion")
+            ui.element().classes("spacer")
+            self._button = button("", self._try, "main")
+            self._button.set_visibility(False)
+        self._reason = ui.label().classes("note")
+
+    def show(self, name: str, bound: float | None, reason: str) -> None:
+        self._bound = bound
+        self.whole.set_visibility(bool(reason))
+        self._words.text = (
+            f"No suggestion for {name} yet" if bound is None else f"Suggested {name}: {bound:g}"
+        )
+        self._button.set_visibility(bound is not None)
+        self._button.text = "" if bound is None else f"Try {bound:g}"
+        prefix = "" if bound is None else f"{bound:g}: "  # in the line above
+        words = plain(reason.removeprefix(prefix))
+        self._reason.text = f"{words[:1].upper()}{words[1:]}." if words else ""
+
+    async def _try(self) -> None:
+        if self._bound is not None:
+            await self._use(self._bound)
+
+
+class _Lines:
+    """One curve of evidence, and the same as a table."""
+
+    def __init__(self, title: str, axis: str) -> None:
+        self._axis = axis
+        bound = axis.partition(",")[0]
+        with ui.element().classes("cards") as self.whole:
+            with ui.element().classes("card") as self._card:
+                words = ChartWords(title, _SHOWS.format(bound=bound), _FILLED_BY[bound])
+                self._chart = ExplainedChart(words, 300)
+            with ui.element().classes("card") as self._numbers:
+                heads = (f"#{bound}", *HEADS)
+                self._table = FigureTable(heads, "evidence-table")
+
+    def show(self, evidence: Sequence[EvidenceLine], suggested: float | None) -> None:
+        self._chart.show(is_empty=not evidence)
+        self._numbers.set_visibility(bool(evidence))
+        self._card.classes(add="" if evidence else "whole", remove="whole" if evidence else "")
+        mark = None if suggested is None else f"{suggested:g}"
+        redraw(self._chart.drawn, evidence_curves(self._axis, evidence, mark))
+        rows = [(f"{line.bound:g}", *cells(line)) for line in evidence]
+        self._table.show(rows, lambda name: "suggested" if name == mark else "")

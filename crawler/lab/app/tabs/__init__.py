@@ -1,1 +1,0 @@
-"""One module a tab; each has a class with ``build`` and ``refresh``."""
