@@ -3,12 +3,14 @@
 // after .2 s: whether they are, whether a timer below a second waits, for how many milliseconds
 // the DOM has not changed, and for how many it has not got more text.
 (() => {
-  let changed = performance.now(), grown = changed, measured = 0, longest = 0;
+  let changed = performance.now(), grown = changed, measured = 0, longest = 0, isIdle = true;
   new MutationObserver(() => { changed = performance.now(); }).observe(document, {
     subtree: true, childList: true, characterData: true,
   });
   globalThis.pendingWork = async () => {
-    const isIdle = await new Promise((done) => {
+    // Chromium may call a page idle only once it has drawn, and a page that is still draws nothing.
+    if (!isIdle) requestAnimationFrame(() => {});
+    isIdle = await new Promise((done) => {
       requestIdleCallback((deadline) => done(!deadline.didTimeout), { timeout: 200 });
     });
     if (measured < changed && document.documentElement) {

@@ -39,7 +39,10 @@ SHORT = RenderOptions(page_secs=2.5)
 
 
 @pytest.fixture(autouse=True)
-def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nothing_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    tmp_path_factory.getbasetemp()  # which is made when it is first asked for
     with tempfile.TemporaryDirectory(prefix="r-") as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield
