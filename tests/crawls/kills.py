@@ -6,7 +6,7 @@ import json
 import os
 import random
 import signal
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -143,7 +143,8 @@ def kill_workers(process: subprocess.Popen[str], *, by_server: bool) -> int:
     try:
         workers = workers_of(process.pid)
         for killed in children(process.pid) if by_server else workers:
-            os.kill(killed, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # one that is replaced may just have ended
+                os.kill(killed, signal.SIGKILL)
         # A signal is on its way for a while, and a worker that is not dead may get another page.
         wait_until(lambda: all(map(_is_dead, workers)))
     finally:
