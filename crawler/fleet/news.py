@@ -20,7 +20,6 @@ from crawler.pages.live_parameters import (
     to_json,
 )
 from crawler.storage.states import COVERED, RuleStatus
-from crawler.url_rules.engine import UrlRules
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.rule_store import RuleRow, rule_rows
 from neardup.errors import ParameterError
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from crawler.pages.capture import PageProcessor
     from crawler.pages.visits import VisitNotes
     from crawler.storage.database import Database
+    from crawler.url_rules.engine import UrlRules
     from neardup.storage.redis.server import Server
 
 ORIGIN = "another worker"
@@ -55,7 +55,7 @@ class SharedRules:
 
     def __init__(self, database: Database, url_rules: UrlRules, board: Board) -> None:
         self._database = database
-        self._rules = url_rules if isinstance(url_rules, UrlRules) else None
+        self._rules = url_rules if url_rules.is_on else None
         self._board = board
         self._version = 0
         self._texts: dict[int, str] = {}

@@ -19,6 +19,7 @@ from crawler.pages.page_context import Way
 from crawler.pages.reasons import Reason, in_words
 from crawler.pages.verdicts import UNREADABLE
 from crawler.request_meta import (
+    FIXED,
     NOT_BEFORE,
     PROOF,
     SPELLING,
@@ -162,6 +163,8 @@ class FrontierScheduler(BaseScheduler):
         if request.meta.get("redirect_urls"):
             self._note_redirect(request, seen=seen)
         if seen:
+            if FIXED in request.meta:
+                self._rules.note_wanted(self._crawler.request_fingerprinter.fingerprint(request))
             self._ways.note(request)
             self._dupefilter.log(request, self._spider)
             return False

@@ -19,6 +19,7 @@ from crawler.request_meta import (
     AGAIN,
     CONTROL,
     FIXED,
+    FOR_A_PAGE,
     GUESS,
     LED_BY,
     SEED,
@@ -123,8 +124,9 @@ def source_of(request: Request) -> Request:
 
 def _is_more_than_a_link(request: Request) -> bool:
     """Return whether a request cannot be made again from its URL, depth and source."""
-    has_headers = any(name != b"Referer" for name in request.headers)
-    return has_headers or bool(request.cookies) or not request.meta.keys().isdisjoint({SEED, GUESS})
+    if any(name != b"Referer" for name in request.headers) or request.cookies:
+        return True
+    return not request.meta.keys().isdisjoint({SEED, GUESS, FOR_A_PAGE})
 
 
 class VariantRequests:
@@ -191,7 +193,10 @@ class VariantRequests:
         self._crawler.stats.inc_value(f"fixed_rules/{variant.state.name.lower()}")
         if variant.state == VariantState.SKIPPED:
             return False
-        self._fix(request, is_tried=variant.state == VariantState.TRIED)
+        # No learned rule may skip a trial, or a variant that has the address of its page.
+        merged = self._canonical.without(())(request.url)
+        if variant.state == VariantState.TRIED or self._canonical.exact(request.url) == merged:
+            request.meta[FIXED] = True
         return self._job.frontier.seen.add(variant.key, depth_of(request.meta))
 
     def _may_vary(self, request: Request) -> bool:
@@ -205,12 +210,6 @@ class VariantRequests:
         """Return whether a variant was redirected to a request, which is its page then."""
         key, of = self._canonical.key, self._canonical.is_separate
         return any(of(key(url)) for url in request.meta.get("redirect_urls", ()))
-
-    def _fix(self, request: Request, *, is_tried: bool) -> None:
-        """Let no learned rule skip a trial, or a variant that has the address of its page."""
-        merged = self._canonical.without(())(request.url)
-        if is_tried or self._canonical.exact(request.url) == merged:
-            request.meta[FIXED] = True
 
     def note_redirect(self, source: bytes, target: bytes, url: str) -> None:
         """Note a redirect from one request fingerprint to another one, of a URL."""
@@ -238,5 +237,6 @@ class VariantRequests:
             is_ours = self.tries_rules  # else it goes on with what a spider of ours has left
             request = self._spider.page_request(url, meta, source) if is_ours else Request(url)
             if request is not None:
-                self._fix(request, is_tried=variant.state == VariantState.TRIED)
+                # Something may have named it for which no learned rule skips a URL.
+                request.meta[FIXED] = True
                 yield request

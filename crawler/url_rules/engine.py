@@ -70,6 +70,7 @@ class UrlRules:
     Attributes:
         is_busy: Whether the last ``lease`` returned nothing only because it took long enough, so
             that the next one may return a request at once.
+        is_on: Whether rules are learned, and skip requests.
         fixed: The fixed rules, which are tried on each host.
     """
 
@@ -81,11 +82,11 @@ class UrlRules:
         policy: LearningPolicy | None,
     ) -> None:
         self._is_in_memory = isinstance(queue, MemoryQueue)
-        self._is_on = policy is not None and not self._is_in_memory
+        self.is_on = policy is not None and not self._is_in_memory
         policy = policy or LearningPolicy()
         self.fixed = FixedRules(database, canonicalizer)
         state = self._state = RuleState.opened(
-            database, canonicalizer, queue, policy, is_on=self._is_on
+            database, canonicalizer, queue, policy, is_on=self.is_on
         )
         self.rules = state.rules
         self.traps = UrlTraps(
@@ -102,9 +103,9 @@ class UrlRules:
         self.is_busy = False
         # Whether depths of skipped requests are to be compared: at the start, since an earlier
         # process may not have come to it, and where any was skipped or met from nearer since.
-        self._are_depths_new = self._is_on
+        self._are_depths_new = self.is_on
         self._compared: tuple[bytes, int] | None = None
-        if self._is_on:
+        if self.is_on:
             self.regrouping.resume()
         else:
             self._validation.is_left = self._is_unsettled()
@@ -137,7 +138,7 @@ class UrlRules:
 
         What stands for them is forgotten: it may give no page while nothing is learned.
         """
-        if self._is_on:
+        if self.is_on:
             return
         self._validation.is_left = False
         self._state.groups.clear()
@@ -151,7 +152,7 @@ class UrlRules:
         Raises:
             ValueError: It is off.
         """
-        if not self._is_on:
+        if not self.is_on:
             why = "a JOBDIR" if self._is_in_memory else "CRAWL_LEARN_URL_RULES, which is off"
             raise ValueError(f"{origin}: URL rules can only be used with {why}")
         return self.trial.take(proposals, origin)
@@ -169,7 +170,7 @@ class UrlRules:
 
         Complexity: O(rules of its host).
         """
-        if not self._is_on:
+        if not self.is_on:
             self._state.queue.push(new)
             return True
         is_fixed, key, admitted = new.is_fixed, new.key, None
@@ -196,7 +197,7 @@ class UrlRules:
         has room, the regrouping can wait too: all of it at once may take long. Requests of kinds
         whose pages are seldom new wait for it, since they may be those that it sets aside.
         """
-        if not self._is_on:
+        if not self.is_on:
             return self._state.queue.lease(load)
         if (
             self.regrouping.is_pending
@@ -268,9 +269,14 @@ class UrlRules:
         """
         return self._validation.try_more()
 
+    def note_wanted(self, key: bytes) -> None:
+        """Let no rule skip the request with a fingerprint: a sitemap or the like names its URL."""
+        if self.is_on:
+            self._state.skipped.keep(key)
+
     def note_nearer(self) -> None:
         """Note that a request was met from nearer, which may be one that is skipped."""
-        self._are_depths_new = self._is_on
+        self._are_depths_new = self.is_on
 
     def observe(
         self,
@@ -290,7 +296,7 @@ class UrlRules:
 
         Complexity: O(hypotheses about its host).
         """
-        if not self._is_on:
+        if not self.is_on:
             return
         for url in redirected:
             self._note_led(url, row)

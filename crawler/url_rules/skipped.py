@@ -111,6 +111,8 @@ _PUT_BACK = f"{_PUT_ALL_BACK} AND id = ?"
 _PUT_BACK_FOR_GOOD = _PUT_BACK.replace("SET", "SET fixed = 1,", 1)
 _OF_RULE = f"SELECT host, id FROM requests WHERE state = {SKIPPED} AND rule = ? ORDER BY host"  # noqa: S608
 
+_WAITING_WITH = f"SELECT host, id FROM requests WHERE key = ? AND state = {WAITING} AND NOT fixed"  # noqa: S608
+
 _COLUMNS = "id, key, url, fixed, rule, group_digest"
 
 # A partial index is used only if the query has the very words of its condition.
@@ -234,6 +236,14 @@ class SkippedRequests:
     def put_key_back(self, key: bytes) -> bool:
         """Let the request with a fingerprint wait, for good; return whether it was skipped."""
         return self._put_back_for_good("key = ?", key)
+
+    def keep(self, key: bytes) -> None:
+        """Let the request with a fingerprint wait if it is skipped; no rule may skip it then."""
+        if not self.put_key_back(key):
+            self._queue.write()
+            rows = self._database.read(_WAITING_WITH, (key,)).fetchall()
+            for host, number in rows:
+                self.fix(host, [number])
 
     def _put_back_for_good(self, which: str, value: bytes) -> bool:
         sql = f"SELECT host, id FROM requests WHERE {which} AND state = {SKIPPED} LIMIT 1"  # noqa: S608

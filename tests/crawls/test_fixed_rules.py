@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from contextlib import closing
+from html import escape
+from itertools import chain as chain_of
 from itertools import product
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 import pytest
 
@@ -120,6 +122,38 @@ def test_a_handful_of_requests_try_fixed_rules_that_are_right(tmp_path: Path) ->
     for name in ("order", "landing", "cart"):
         assert len(crawled.kept & set(asked(crawled, name))) == 3 * PAGES
         assert len(asked(crawled, name)) <= 3 * PAGES + 5
+
+
+def test_what_a_sitemap_names_is_requested_though_a_fixed_rule_skipped_it(tmp_path: Path) -> None:
+    """A page of its own, which both a fixed rule and a learned one take for another."""
+    secret = "/shop/item?view=secret&id=7"
+    chain = 40  # so far away is the page that proves the fixed rule wrong
+
+    def item(exchange: Exchange) -> None:
+        query = urlsplit(exchange.path).query
+        name = "the secret" if query == urlsplit(secret).query else dict(parse_qsl(query))["id"]
+        exchange.answer(page(prose(f"item {name}", 150)))
+
+    with ChangingSite() as site:
+        site.added["/shop/item"] = item
+        site.added["/early/e"] = of_query("early", lambda _: "")
+        site.added["/deep/t"] = of_query("deep", whole)
+        for number in range(chain):
+            last = ["/deep/t?a=1&b=2", "/deep/t?b=2&a=1"]
+            links = [f"/chain{number + 1}"] if number < chain - 1 else last
+            site.put(f"/chain{number}", f"chain {number}", links)
+        items = [(f"/shop/item?id={n}", f"/shop/item?id={n}&view=x{n % 3}") for n in range(80)]
+        site.linked = (*chain_of(*items), "/chain0")
+        listed = [
+            *("/early/e?a=1&b=2", "/early/e?b=2&a=1", "/shop/item?id=7&view=secret"),
+            *("/shop/item?id=8&view=secret", "/shop/item?view=secret&id=8", secret),
+        ]
+        places = "".join(f"<url><loc>{site.origin}{escape(url)}</loc></url>" for url in listed)
+        urls = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{places}</urlset>'
+        site.added["/map.xml"] = lambda exchange: exchange.answer(urls.encode(), "application/xml")
+        site.robots_txt = f"User-agent: *\nAllow: /\nSitemap: {site.origin}/map.xml\n"
+        crawled = crawl_site(site, tmp_path)
+    assert secret in crawled.kept
 
 
 def wiki_links(number: int) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -249,3 +249,16 @@ def test_a_redis_that_forgot_the_fleet_is_noticed(redis_url: str, jobs: list[Job
         assert news[0].is_lost
 
     together(redis_url, jobs, act)
+
+
+def test_a_worker_that_learns_no_rules_takes_and_tells_none(
+    redis_url: str, jobs: list[Job], tmp_path: Path
+) -> None:
+    async def act(news: list[News]) -> None:
+        jobs[0].url_rules.take([RULE], "learned")
+        await pass_on(news)
+
+    with closing(Job(tmp_path / "off", JobOptions(learning=None))) as off:
+        off.begin_visit()
+        together(redis_url, [jobs[0], off], act)
+        assert held(off) == set()

@@ -136,3 +136,12 @@ def test_a_skipped_request_survives_the_process(line: Line, tmp_path: Path) -> N
     assert skipped.url(b"%016d" % 9) == "http://a/9"
     assert skipped.url(b"0" * 16) is None
     database.close()
+
+
+def test_what_is_named_elsewhere_waits_and_is_never_skipped(line: Line) -> None:
+    line.skipped.set_aside(HOST, [(2, Skip(1, GROUP))])
+    for number in (2, 3, 9):
+        line.skipped.keep(b"%016d" % number)
+    fixed = line.database.read("SELECT id FROM requests WHERE fixed").fetchall()
+    assert fixed == [(2,), (3,)]
+    assert len(line.urls()) == 5
