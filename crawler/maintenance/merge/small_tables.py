@@ -14,7 +14,8 @@ from crawler.pages.page_links import LinkPacker
 from crawler.pages.page_row import fetched_in
 from crawler.pages.wall_clusters import COLUMNS, WallCluster, WallClusters
 from crawler.storage import meta_names
-from crawler.storage.states import DONE, SKIPPED, WAITING, VariantState
+from crawler.storage.states import COVERED, DONE, HOLDS, SKIPPED, WAITING, VariantState
+from crawler.url_rules.kinds import CLOSED
 from crawler.url_rules.variants import releasing_hosts, revoked_rules
 
 if TYPE_CHECKING:
@@ -28,16 +29,23 @@ _REQUEST = "(state, tries, priority, depth, host, url, key, fixed, request)"
 _MARK = f"""
 INSERT OR IGNORE INTO requests {_REQUEST} VALUES ({DONE}, 0, 0, ?2, 0, '', ?1, 0, x'')
 """
-# A request that a rule skipped counts as made: another one stood for it.
+_STILL_SKIPS = f"""
+SELECT its.id FROM crawl.url_rules AS its JOIN main.url_rules AS ours USING (rule)
+WHERE ours.state IN ({HOLDS}, {COVERED}) UNION ALL
+SELECT -its.id FROM crawl.url_kinds AS its JOIN main.url_kinds AS ours USING (question, name)
+WHERE ours.state = '{CLOSED}'
+"""
+# A request that a rule skips which holds in the whole counts as made: another one stood for it.
 _MARK_SEEN = f"""
 INSERT OR IGNORE INTO main.requests {_REQUEST}
 SELECT {DONE}, 0, 0, depth, 0, '', {own_key("said.key")}, 0, x''
 FROM scratch.attached JOIN crawl.requests AS said
-WHERE said.state IN ({DONE}, {SKIPPED}) AND said.key IS NOT NULL
+WHERE said.key IS NOT NULL
+    AND (said.state = {DONE} OR said.state = {SKIPPED} AND said.rule IN ({_STILL_SKIPS}))
 """
 _WAITING = f"""
 SELECT tries, priority, depth, host, url, key, fixed, request FROM requests
-WHERE state NOT IN ({DONE}, {SKIPPED}) ORDER BY id
+WHERE state <> {DONE} ORDER BY id
 """
 _PUSH = f"""
 INSERT OR IGNORE INTO requests {_REQUEST} VALUES ({WAITING}, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -81,13 +89,22 @@ INSERT OR IGNORE INTO main.redirects
 SELECT {own_key("said.key")}, url, {own_key("said.target")}, fragment
 FROM scratch.attached JOIN crawl.redirects AS said
 """
+_ADD_SPELLINGS = f"""
+INSERT INTO main.spellings
+SELECT own, (SELECT coalesce(max(place), -1) FROM main.spellings WHERE key = own)
+       + row_number() OVER (PARTITION BY own ORDER BY place), url, state
+FROM (SELECT {own_key("said.key")} AS own, said.*
+      FROM scratch.attached JOIN crawl.spellings AS said) AS said
+WHERE NOT EXISTS (
+    SELECT 1 FROM main.spellings AS held WHERE held.key = own AND held.url = said.url)
+"""
 _ADD_LABELS = """
 INSERT INTO main.labels SELECT * FROM crawl.labels WHERE true
 ON CONFLICT (first, second) DO UPDATE SET
     label = excluded.label, first_url = excluded.first_url, second_url = excluded.second_url,
     labelled_at = excluded.labelled_at WHERE excluded.labelled_at > labels.labelled_at
 """
-_PLAIN = (_ADD_PROBES, _ADD_NAME_SLOTS, _ADD_REDIRECTS, _ADD_LABELS)
+_PLAIN = (_ADD_PROBES, _ADD_NAME_SLOTS, _ADD_REDIRECTS, _ADD_SPELLINGS, _ADD_LABELS)
 """Statements that copy each table by itself."""
 
 _DICTIONARY = "SELECT urls FROM link_dictionary"
@@ -167,6 +184,8 @@ def merge_requests(
     watch: CheckWatch,
 ) -> None:
     """Copy the seen requests, the waiting ones that no other crawl has made, and links put aside.
+
+    What a rule skipped that holds no more in the whole waits, so rules are merged before.
 
     The requests of a fleet's worker are only lent to it: the fleet has them, or others made them.
 

@@ -15,7 +15,7 @@ from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch, encoded_request
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import Database
-from crawler.storage.states import WAITING, VariantState
+from crawler.storage.states import HOLDS, REVOKED, SKIPPED, WAITING, VariantState
 from tests.crawler.maintenance.merge.crawls import (
     LONG,
     OTHER,
@@ -104,6 +104,68 @@ def test_what_one_crawl_skipped_by_a_rule_that_another_revoked_is_requested(tmp_
         assert job.url_rules.fixed.is_unsettled
         released = [found.url for found in job.url_rules.fixed.release()]
     assert released == ["http://example.com/a?c=2&&b=1"]
+
+
+SKIPPED_URL = "http://example.com/u?x=1"
+
+
+def skipping(folder: Path, rule: int, kind: str, skipped_by: int | None) -> Path:
+    """A crawl with a rule in a state, a kind that it tried, and a request that they skip or not."""
+    crawled(folder, [(f"/{folder.name}", Said(prose(folder.name, 200)))])
+    with closing(Job(folder, OPTIONS)) as job:
+        key = job.canonicalizer.key(SKIPPED_URL)
+    with closing(Database(folder)) as database:
+        database.write(
+            "INSERT INTO url_rules (id, state, rule, positives, explored, saved, tried, origin,"
+            " since) VALUES (5, ?, '\"shared\"', 1, 2, 5, '{\"tried\": []}', 'learned', 1.0)",
+            (rule,),
+        )
+        database.write(
+            "INSERT INTO url_kinds (id, question, name, met, tried, gained, barren, unclear,"
+            " deepest, recent, state) VALUES (7, 'text', 'kind', 9, ?, 1, 1, 0, 1, 1, ?)",
+            (50 if kind == "open" else 10, kind),
+        )
+        database.write(
+            "INSERT INTO requests (state, tries, priority, depth, host, url, key, fixed, request,"
+            " rule, group_digest) VALUES (?, 0, 0, 1, ?, ?, ?, 0, ?, ?, zeroblob(16))",
+            (WAITING if skipped_by is None else SKIPPED, HOST, SKIPPED_URL, key,
+             encoded_request(1), skipped_by),
+        )  # fmt: skip
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "skipped_by", "waits"),
+    [
+        (REVOKED, "open", 5, True),
+        (HOLDS, "open", 5, False),
+        (HOLDS, "open", -7, True),
+        (HOLDS, "closed", -7, False),
+    ],
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_what_one_crawl_skipped_waits_unless_its_rule_holds_in_the_whole(
+    tmp_path: Path, *, rule: int, kind: str, skipped_by: int, waits: bool, is_first: bool
+) -> None:
+    own_kind = "closed" if skipped_by < 0 else "open"
+    one = skipping(tmp_path / "one", HOLDS, own_kind, skipped_by)
+    two = skipping(tmp_path / "two", rule, kind, None if waits else skipped_by)
+    merge(tmp_path / "out", (one, two) if is_first else (two, one), NoWatch())
+    sql = f"SELECT url FROM requests WHERE state = {WAITING}"
+    assert rows(tmp_path / "out", sql) == ([(SKIPPED_URL,)] if waits else [])
+
+
+def test_other_spellings_of_what_waits_are_kept(tmp_path: Path) -> None:
+    folders = [crawled(tmp_path / name, [(f"/{name}", Said(LONG))]) for name in ("one", "two")]
+    with closing(Job(folders[0], OPTIONS)) as job:
+        key = job.canonicalizer.key("http://example.com/x")
+    for folder, urls in zip(folders, (("x?", "/x"), ("/x", "X/../x")), strict=True):
+        with closing(Database(folder)) as database:
+            for place, url in enumerate(urls):
+                database.write("INSERT INTO spellings VALUES (?, ?, ?, 0)", (key, place, url))
+    merged(tmp_path, *folders)
+    found = rows(tmp_path / "out", "SELECT place, url FROM spellings ORDER BY place")
+    assert found == [(0, "x?"), (1, "/x"), (2, "X/../x")]
 
 
 ORDERS = "/p?b=1&a=2", "/p?a=2&b=1", "/p?a=2&b=1&utm_source=x"
