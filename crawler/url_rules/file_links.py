@@ -47,6 +47,7 @@ ON CONFLICT (key) DO UPDATE SET depth = min(depth, excluded.depth),
     url = iif(kind = wider, excluded.url, url)
 """
 _KINDS = "SELECT kind, wider, count(*) FROM file_links GROUP BY kind, wider ORDER BY 3 DESC, 2"
+_NEXT_KIND = "SELECT kind, wider FROM file_links WHERE kind > ? ORDER BY kind LIMIT 1"
 _OF_KIND = """
 SELECT key, url, depth, source FROM file_links WHERE kind = ? AND wider = ? ORDER BY key LIMIT ?
 """
@@ -136,7 +137,7 @@ def read_aside(read: Read) -> AsideLinks:
 
 
 def has_releasable(read: Read) -> bool:
-    """Return whether links were put aside that may be pages after all. Complexity: O(kinds)."""
+    """Return whether links were put aside that may be pages after all. Complexity: O(links)."""
     return any(wanted for _, _, wanted in _stored(read))
 
 
@@ -224,10 +225,16 @@ class FileLinks:
         requests that succeeded. The caller queues them before the next commit.
         """
         released: list[Released] = []
-        for name, wider, _ in self._database.read(_KINDS).fetchall():
-            if len(released) < _BATCH:
-                released += self._taken(FileLinkKind(name, wider))
+        kind = self._after("")
+        while kind is not None and len(released) < _BATCH:
+            released += self._taken(kind)
+            kind = self._after(kind.name)
         return released
+
+    def _after(self, name: str) -> FileLinkKind | None:
+        """Return the kind that comes next by its name, which tells its wider one."""
+        row = self._database.read(_NEXT_KIND, (name,)).fetchone()
+        return None if row is None else FileLinkKind(*row)
 
     def _taken(self, kind: FileLinkKind) -> list[Released]:
         """Remove and return links of a kind that are to be requested after all, some at a time."""
