@@ -244,7 +244,11 @@ def _is_hidden(run: Element, hides: dict[str, bool]) -> bool:
 
 
 def _style_name(element: Element, of: str) -> str:
-    style = element.find(f"{_W}{of}Pr/{_W}{of}Style")
+    # Properties come first; to look for them further on would pass over all runs of a paragraph.
+    first = next(iter(element), None)
+    if first is None or first.tag != f"{_W}{of}Pr":
+        return f"{_W}{of}Style"
+    style = first.find(f"{_W}{of}Style")
     return f"{_W}{of}Style" if style is None else style.get(f"{_W}val", "")
 
 

@@ -71,7 +71,8 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
     with closing(opened) as document:
         found, links, count = list[Line](), list[str](), len(document)
         room, unreadable = MAX_TEXT_CHARACTERS, 0
-        printed = _printed(document, body)
+        turn = deadline - max_secs / 2  # pdfium reads what is left in a tenth of the time
+        printed = _printed(document, body, turn)
         for number in range(count):
             if time.process_time() > deadline:
                 words = f"{count:,} pages, more than are read in {max_secs:g} s"
@@ -82,8 +83,6 @@ def read_pdf(body: bytes, max_secs: float) -> DocumentText:
                 unreadable += 1
                 continue
             with closing(page):
-                # pdfium reads what is left in a tenth of the time
-                turn = deadline - max_secs / 2
                 drawn = None if printed is None else printed.lines(number, turn)
                 room -= _read_page(page, number, found, room, drawn)
                 links += _links(document, page, _MAX_LINKS - len(links))
@@ -113,12 +112,12 @@ def _why_closed(error: pypdfium2.PdfiumError) -> UnreadableError:
     return UnreadableError(NoText.DAMAGED, " ".join(str(error).split())[:200])
 
 
-def _printed(document: pypdfium2.PdfDocument, body: bytes) -> PrintedPages | None:
+def _printed(document: pypdfium2.PdfDocument, body: bytes, deadline: float) -> PrintedPages | None:
     """Return the pages of a document that Chromium printed, None for another."""
     if not document.get_metadata_value("Producer").startswith("Skia/PDF"):
         return None
     try:
-        return PrintedPages(body)
+        return PrintedPages(body, deadline)
     except Exception:  # whatever it is, pdfium reads the document too
         return None
 

@@ -128,11 +128,15 @@ class PrintedPages:
 
     Args:
         body: The document.
+        deadline: When it is given up, by ``time.process_time``.
+
+    Raises:
+        TimeoutError: Its tree takes longer.
     """
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, deadline: float) -> None:
         self._document = playa.parse(body, space="default")
-        self._places = _places(self._document)
+        self._places = _places(self._document, deadline)
 
     def lines(self, number: int, deadline: float) -> list[Line] | None:
         """Return the lines of a page in the order of the tree, None where it cannot be read.
@@ -179,11 +183,13 @@ class PrintedPages:
             yield _Part(place or _Place(), group, _text(group, is_turned=is_turned))
 
 
-def _places(document: playa.Document) -> dict[_Content, _Place]:
+def _places(document: playa.Document, deadline: float) -> dict[_Content, _Place]:
     """Return the places of the marked contents that the tree of a document knows."""
     places, numbers, room = dict[_Content, _Place](), count(1), _MAX_ELEMENTS
     left: list[tuple[Any, _Place]] = [(document.structure or (), _Place())]
     while left and room > 0:
+        if time.process_time() > deadline:
+            raise TimeoutError
         element, place = left.pop()
         if isinstance(element, ContentItem):
             page, form = element.page, element.stream

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -276,3 +277,14 @@ def test_a_truncated_document_has_a_reason() -> None:
     with pytest.raises(UnreadableError) as caught:
         read_word(word()[:-200])
     assert caught.value.why == NoText.DAMAGED
+
+
+def test_a_paragraph_of_many_runs_takes_linear_time() -> None:
+    """Where a style hides words, the style of the paragraph is asked for at each run."""
+    style = '<w:style w:type="character" w:styleId="Gone"><w:rPr><w:vanish/></w:rPr></w:style>'
+    runs = "<w:r><w:t>x</w:t></w:r>" * 40_000
+    xml = f"<w:document {W}><w:p>{runs}</w:p></w:document>"
+    started = time.process_time()
+    found = read_word(written(xml, styles=f"<w:styles {W}>{style}</w:styles>"))
+    assert time.process_time() - started < 10
+    assert found.text == "x" * 40_000

@@ -246,3 +246,31 @@ def test_a_page_of_many_marks_takes_little_time(tmp_path: Path) -> None:
     found = printed(tmp_path, "".join(f"<p>सत्य {at} क्षत्रिय" for at in range(3000)))
     assert time.process_time() - started < 10
     assert found == [("p", f"सत्य {at} क्षत्रिय") for at in range(3000)]
+
+
+def test_a_tree_without_an_end_leaves_the_document_to_pdfium() -> None:
+    """An element of its structure is its own part, twice."""
+    words = " ".join(f"word{number}" for number in range(60))
+    drawn = f"BT /F1 12 Tf 20 700 Td ({words}) Tj ET"
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R /StructTreeRoot 6 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /StructParents 0"
+        " /Resources << /Font << /F1 5 0 R >> >> >>",
+        f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        "<< /Type /StructTreeRoot /K [7 0 R] >>",
+        "<< /Type /StructElem /S /P /P 6 0 R /K [7 0 R 7 0 R] >>",
+        "<< /Producer (Skia/PDF m120) >>",
+    ]
+    body, places = "%PDF-1.7\n", list[int]()
+    for number, written in enumerate(objects, 1):
+        places.append(len(body))
+        body += f"{number} 0 obj\n{written}\nendobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    size = len(objects) + 1
+    body += (
+        f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n"
+        f"<< /Size {size} /Root 1 0 R /Info {size - 1} 0 R >>\nstartxref\n{len(body)}\n%%EOF"
+    )
+    assert words in read_pdf(body.encode(), 2.0).text
