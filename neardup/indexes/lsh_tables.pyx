@@ -94,8 +94,10 @@ cdef enum:
     KEYS_AT_ONCE = 128
     # So many links of each bucket are followed side by side; of one in a hundred there are more.
     ROUNDS = 4
-    # A query with a limit follows at most this many links of a bucket for each row that it wants.
+    # A query with a limit follows at most this many links of a bucket for each row that it wants,
+    # and this many in any case: rows of another key may fill the bucket.
     LINKS_A_ROW = 16
+    LINKS_A_BUCKET = 1 << 10
     NUMBER_BITS = 28
 
 cdef:
@@ -505,7 +507,7 @@ cdef bint put_out(LshTables self, int64_t number) noexcept nogil:
 
 cdef bint gather(LshTables self, const Hit *hit) noexcept nogil:
     """Put out the rows of a bucket that have a key, if there is memory for them."""
-    cdef int64_t left = self.limit, links_left = LINKS_A_ROW * self.limit
+    cdef int64_t left = self.limit, links_left = max(LINKS_A_BUCKET, LINKS_A_ROW * self.limit)
     cdef int64_t number = hit.number
     cdef uint64_t stored, bit
     while number and left and links_left:

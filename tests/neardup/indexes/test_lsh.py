@@ -231,6 +231,17 @@ class TestLshIndex:
         first = np.searchsorted(answers.positions, np.arange(20_000))
         assert (answers.ids[first] == np.arange(100_000, 120_000)).all()
 
+    def test_rows_of_another_key_in_its_bucket_hide_no_only_candidate(self) -> None:
+        """Few buckets are many rows': a template of 20 pages is in front of what is looked for."""
+        single, families = scattered(7, 2_000, 64), scattered(8, 1_000, 64)
+        index = LshIndex(0.5, permutations=64, shape=(16, 4))
+        index.add_many(single, np.arange(2_000))
+        index.add_many(np.repeat(families, 20, axis=0), np.arange(2_000, 22_000))
+        asked = scattered(9, 2_000, 64)
+        asked[:, :4] = single[:, :4]  # the first band
+        positions, _ = index.query_many_ids(asked, limit=1)
+        assert set(positions.tolist()) == set(range(2_000))
+
     def test_a_limit_that_is_never_reached_changes_nothing(self) -> None:
         stored = scattered(6, 500, PERMUTATIONS, values=6)
         index = LshIndex(0.5, permutations=PERMUTATIONS, shape=(4, 3))
