@@ -299,7 +299,7 @@ def formats_of(written: str, known: Sequence[str]) -> list[str]:
     Raises:
         CommandError: One is unknown, or what it needs is not installed.
     """
-    names = [name.strip().lower() for name in written.split(",")]
+    names = list(dict.fromkeys(name.strip().lower() for name in written.split(",")))
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known)

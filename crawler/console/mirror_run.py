@@ -175,6 +175,8 @@ class Mirroring(SpiderRun):
 
     def _finish_archive(self) -> bool:
         """Index the archive, and pack it if wanted; return whether something in it is damaged."""
+        if not any((self._folder / ARCHIVE).glob("*.warc*")):
+            return False  # no answer came; why, was said
         from crawler.warc.index_and_pack import finish as finish_archive  # noqa: PLC0415
 
         done = finish_archive(

@@ -352,7 +352,7 @@ def check_intact(folder: MirrorFolder, row: FileRow) -> None:
 
 
 def served_size(folder: MirrorFolder, row: FileRow) -> int:
-    """Return the bytes of a body as it was served. Raises as `held`."""
+    """Return the bytes of a body as it was served. Raises as `file_content`."""
     if row.is_document or row.patch:
         return len(original(folder, row))
     check_intact(folder, row)
@@ -360,7 +360,7 @@ def served_size(folder: MirrorFolder, row: FileRow) -> int:
 
 
 def original(folder: MirrorFolder, row: FileRow) -> bytes:
-    """Return the body as it was served, from the file. Raises as `held`."""
+    """Return the body as it was served, from the file. Raises as `file_content`."""
     return file_content(folder, row).served
 
 

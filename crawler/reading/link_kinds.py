@@ -152,11 +152,11 @@ URL_ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
     | dict.fromkeys(("embed", "portal"), EMBEDDED)
     | dict.fromkeys(BROWSERS_LOAD, RESOURCE)
     | {ANY: RESOURCE},
-    "srcset": {ANY: RESOURCE},
+    "srcset": dict.fromkeys(("img", "source", ANY), RESOURCE),
     "action": {"form": FORM},
     "formaction": dict.fromkeys(("button", "input"), FORM),
-    "cite": {ANY: CITATION},
-    "longdesc": {ANY: CITATION},
+    "cite": dict.fromkeys(("blockquote", "q", "del", "ins", ANY), CITATION),
+    "longdesc": dict.fromkeys(("img", "frame", "iframe", ANY), CITATION),
     "profile": {"head": CITATION},
     "ping": dict.fromkeys(("a", "area"), PING),
     "background": {ANY: RESOURCE},

@@ -336,7 +336,7 @@ class TestOptions:
         self, site: NeedingSite, tmp_path: Path
     ) -> None:
         quick = ("-s", "CRAWL_PAUSE_SECS=0.05")
-        wrong = mirror("http://127.0.0.1:1/", tmp_path / "m", *quick, status=1)
+        wrong = mirror("http://127.0.0.1:1/", tmp_path / "m", *quick, "--warc", status=1)
         assert "connection refused" in wrong.done.stderr
         assert "open " not in wrong.done.stdout
         assert check(wrong.folder).returncode == 1

@@ -92,6 +92,7 @@ def framed(document: bytes) -> bytes:
     [
         (("http://127.0.0.1:9/",), "a URL and a file are needed, such as page.html"),
         (("http://127.0.0.1:9/", "http://127.0.0.1:8/", "x.html"), "a URL and a file are needed"),
+        (("http://127.0.0.1:9/,http://127.0.0.1:8/", "x.html"), "a URL and a file are needed"),
         (("http://127.0.0.1:9/", "nowhere/x.html"), "nowhere/x.html: is a directory, or in none"),
         (("http://127.0.0.1:9/", "x.html", "--format", "zip"), "unknown option --format"),
         (("nowhere",), "a URL is needed, got nowhere"),

@@ -161,11 +161,14 @@ _OF_CRAWLS = {
 )
 """Map the kinds of links in crawls to those in mirrors; those that are missing are OTHER."""
 
+_OF_NAMED_ELEMENTS = frozenset({"src", "srcset", "cite", "longdesc"})
+"""Attributes that browsers read of the elements in the table alone: elsewhere they may be words."""
+
 _KINDS = {
     attribute.encode(): {
         element.encode(): _OF_CRAWLS.get(kind, LinkRole.OTHER)
         for element, kind in kinds.items()
-        if (attribute, element) != ("src", link_kinds.ANY)
+        if element != link_kinds.ANY or attribute not in _OF_NAMED_ELEMENTS
     }
     for attribute, kinds in link_kinds.URL_ATTRIBUTES.items()
 }
@@ -199,7 +202,11 @@ def kind_of_relation(relation: str, media_type: str) -> LinkRole:
     names = relation.lower().split()
     if "alternate" in names and "feed" in names:
         return LinkRole.FEED
+    if not link_kinds.RESOURCES.isdisjoint(names):
+        return LinkRole.REQUISITE
     kind = link_kinds.kind_of_relation(names, media_type) or ""
+    if kind == link_kinds.SEARCH and "opensearchdescription" not in media_type.lower():
+        return LinkRole.OTHER
     is_search_page = kind == link_kinds.VERSION and "search" in names
     return LinkRole.FORM if is_search_page else _OF_CRAWLS.get(kind, LinkRole.OTHER)
 

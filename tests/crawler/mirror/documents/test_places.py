@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.mirror.documents.places import LinkRole, kind_of, kind_of_relation
 from crawler.reading.value_addresses import read_srcset, write_srcset
 
 
@@ -38,3 +39,36 @@ class TestSrcsetProperties:
     def test_written_addresses_are_read_again(self, addresses: list[str]) -> None:
         written = [write_srcset(address) for address in addresses]
         assert _addresses(", ".join(f"{each} 2x" for each in written)) == written
+
+
+@pytest.mark.parametrize(
+    ("element", "attribute", "kind"),
+    [
+        (b"q", b"cite", LinkRole.OTHER),
+        (b"div", b"cite", None),
+        (b"img", b"srcset", LinkRole.REQUISITE),
+        (b"div", b"srcset", None),
+        (b"img", b"longdesc", LinkRole.OTHER),
+        (b"td", b"background", LinkRole.REQUISITE),
+        (b"div", b"data-src", LinkRole.REQUISITE),
+        (b"div", b"src", None),
+    ],
+)
+def test_attributes_hold_urls_where_browsers_read_them(
+    element: bytes, attribute: bytes, kind: LinkRole | None
+) -> None:
+    assert kind_of(element, attribute) is kind
+
+
+@pytest.mark.parametrize(
+    ("relation", "media_type", "kind"),
+    [
+        ("stylesheet canonical", "text/css", LinkRole.REQUISITE),
+        ("search", "application/opensearchdescription+xml", LinkRole.REQUISITE),
+        ("search", "application/json", LinkRole.OTHER),
+        ("search", "", LinkRole.FORM),
+        ("next", "", LinkRole.PAGE),
+    ],
+)
+def test_relations_say_what_a_mirror_needs(relation: str, media_type: str, kind: LinkRole) -> None:
+    assert kind_of_relation(relation, media_type) is kind
