@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from crawler.pages.page_row import OriginalPage, url_of
+from crawler.pages.page_row import url_of
 from crawler.pages.reasons import Reason, detail_of
 from crawler.pages.verdicts import DUPLICATES, NOT_HTML
 
