@@ -97,7 +97,7 @@ def job_of(crawler: Crawler) -> Job:
     """Return the job of a crawler, opened at the first call.
 
     Raises:
-        NotConfigured: The crawl does not run on asyncio, as the workers need.
+        NotConfigured: The crawl does not run on asyncio, as the workers need, or judges nothing.
     """
     job = _jobs.get(crawler)
     if job is None:
@@ -106,6 +106,8 @@ def job_of(crawler: Crawler) -> Job:
 
 
 def _open(settings: BaseSettings) -> Job:
+    if not Options(settings).boolean("NEARDUP_ENABLED"):
+        raise NotConfigured("NEARDUP_ENABLED is False")
     if settings["TWISTED_REACTOR"] != _asyncio_reactor_path:
         raise NotConfigured("near-duplicate detection needs Scrapy's asyncio reactor")
     jobdir = settings["JOBDIR"]

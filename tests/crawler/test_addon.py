@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.settings import Settings
 
 from crawler.addon import SWITCHES, NearDuplicates
+from crawler.job_registry import job_of
 
 
 @pytest.mark.parametrize("switch", SWITCHES)
@@ -42,3 +46,11 @@ def test_a_setting_of_the_projects_own_is_not_told(
 ) -> None:
     NearDuplicates().update_settings(Settings({name: 1}))
     assert caplog.messages == []
+
+
+def test_what_a_project_lists_itself_judges_nothing_where_that_is_off() -> None:
+    """Such as the pipeline, which stands in ITEM_PIPELINES to be given another order."""
+    reactor = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+    crawler = Crawler(Spider, {"NEARDUP_ENABLED": False, "TWISTED_REACTOR": reactor})
+    with pytest.raises(NotConfigured):
+        job_of(crawler)
