@@ -14,7 +14,6 @@ from crawler.console.command_line import INTERRUPTED, Command
 from crawler.console.options import JSON, CommandError, byte_size, flag, number, option
 from crawler.spiders.argument_table import MIRROR
 from crawler.suggestions import did_you_mean
-from crawler.urls.seeds import split_seeds
 
 if TYPE_CHECKING:
     import argparse
@@ -102,6 +101,8 @@ class SingleFileCommand(FetchingCommand):
     }
 
     def places(self, args: list[str], *, is_known: bool) -> tuple[str, str | None]:
+        from crawler.urls.seeds import split_seeds
+
         urls, out = parted(args, "a URL")
         if len(urls) != 1 or len(split_seeds(urls[0])) != 1 or out is None:
             raise CommandError("a URL and a file are needed, such as page.html")

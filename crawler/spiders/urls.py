@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from crawler.pages.verdicts import FAILED
-from crawler.request_meta import FIXED
 from crawler.spiders.argument_table import URLS
 from crawler.spiders.arguments import STANDARD_INPUT, check_list
 from crawler.spiders.page_spider import BREATH
@@ -60,7 +59,7 @@ class UrlsSpider(ControllingSpider):
                     malformed += 1
                     self.logger.warning("%s, line %d: %s", self.file, number, error)
                     continue
-                request = self.page_request(url, {"depth": 0, FIXED: True})
+                request = self.page_request(url, {"depth": 0})
                 if request is not None:
                     yield request
                     requests += 1
