@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.console.escaping import say
-from crawler.console.options import CommandError
+from crawler.console.options import CommandError, declare, flag, option
 from crawler.spiders.argument_table import MIRROR, REPLAY, SITE, URLS
 from crawler.suggestions import did_you_mean
 
@@ -67,34 +68,37 @@ class Configuration(NamedTuple):
 NO_CONFIGURATION = Configuration(None, {}, {})
 
 
+_GROUP = "settings and logs"
+
+
+@dataclass(frozen=True)
+class _ProfileOptions:
+    config: str | None = option(
+        "FILE", f"options and settings (default: {FILE_NAME}, if it is here)", group=_GROUP
+    )
+    set: Sequence[str] = option(
+        "NAME=VALUE",
+        "a setting of the project or of Scrapy; may be repeated",
+        (),
+        names=("-s", ""),
+        group=_GROUP,
+    )
+    loglevel: str | None = option(
+        "LEVEL",
+        f"log level: {', '.join(LEVELS)} (default: WARNING)",
+        names=("-L", ""),
+        group=_GROUP,
+    )
+    logfile: str | None = option("FILE", "log there and not on standard error", group=_GROUP)
+    nolog: bool = flag("log nothing", group=_GROUP)
+    pidfile: str | None = option("FILE", "write the id of the process there", group=_GROUP)
+    pdb: bool = flag("open the debugger where an error is logged", group=_GROUP)
+
+
 def add_profile_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that all commands have which read the profile."""
-    group = parser.add_argument_group("settings and logs")
-    group.add_argument(
-        "--config",
-        metavar="FILE",
-        help=f"options and settings (default: {FILE_NAME}, if it is here)",
-    )
-    group.add_argument(
-        "-s",
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="a setting of the project or of Scrapy; may be repeated",
-    )
-    group.add_argument(
-        "-L",
-        "--loglevel",
-        metavar="LEVEL",
-        help=f"log level: {', '.join(LEVELS)} (default: WARNING)",
-    )
-    group.add_argument("--logfile", metavar="FILE", help="log there and not on standard error")
-    group.add_argument("--nolog", action="store_true", help="log nothing")
-    group.add_argument("--pidfile", metavar="FILE", help="write the id of the process there")
-    group.add_argument(
-        "--pdb", action="store_true", help="open the debugger where an error is logged"
-    )
+    declare(parser, _ProfileOptions)
+    parser.set_defaults(set=[])
 
 
 def check_profile_options(opts: argparse.Namespace) -> None:
