@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.console.command_line import Command, one_directory, refuse_format
-from crawler.console.escaping import say, say_json
+from crawler.console.command_line import Command, checked_file, one_directory, refuse_format
+from crawler.console.escaping import say, whole_file
 from crawler.console.options import JSON, CommandError, among, flag, one_of, option
 from neardup.plurals import many
 
@@ -144,7 +144,6 @@ def _check(opts: _RulesOptions) -> None:
 
 
 def _export(connection: sqlite3.Connection, to: str, kind: str | None) -> None:
-    from crawler.storage.output_files import check_output
     from crawler.storage.states import HOLDS
     from crawler.url_rules.rule_files import discarder_text, rules_text
     from crawler.url_rules.rule_store import in_states
@@ -159,15 +158,7 @@ def _export(connection: sqlite3.Connection, to: str, kind: str | None) -> None:
         say(
             f"left out, since {DISCARDER} cannot express it: {context}: {transform}", to_stderr=True
         )
-    if to == "-":
-        say_json(text.rstrip("\n"))
-        return
-    check_output(Path(to))
-    try:
-        from neardup.files.durable import named_file
-
-        with named_file(Path(to)) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise CommandError(f"{to}: cannot be written: {error.strerror}") from None
-    say(f"{many(len(rules) - len(left), 'rule')} in {to}")
+    with whole_file(checked_file(to, "-o"), "json") as file:
+        file.write(text.encode())
+    if to != "-":
+        say(f"{many(len(rules) - len(left), 'rule')} in {to}")
