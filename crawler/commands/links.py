@@ -10,6 +10,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from crawler.console.command_line import Command, one_directory
+from crawler.console.escaping import say
 from crawler.console.options import JSON, CommandError, flag, number, option
 from neardup.plurals import many
 
@@ -71,7 +72,6 @@ class LinksCommand(Command):
         self._export(folder, opts.output)
 
     def _ask(self, folder: Path, most: int) -> None:
-        from crawler.console.escaping import say
         from crawler.console.fetch import Links, ask
         from crawler.maintenance.broken_links import note_answer, unasked_links
         from crawler.storage.database import open_for_reading
@@ -95,8 +95,6 @@ class LinksCommand(Command):
             say(f"{many(left, 'link')} to other sites not asked yet", to_stderr=True)
 
     def _say_faults(self, folder: str, opts: _LinksOptions) -> None:
-        from crawler.console.escaping import say
-
         failing = [] if opts.fail_on is None else _named_faults(opts.fail_on)
         most = opts.limit or (100 if opts.json else 5)
         from crawler.maintenance.site_faults import find_faults
@@ -112,7 +110,6 @@ class LinksCommand(Command):
             self.exitcode = 1
 
     def _export(self, folder: str, output: str) -> None:
-        from crawler.console.escaping import say
         from crawler.console.page_export import link_destination, write_rows
         from crawler.maintenance.broken_links import link_rows
         from crawler.pages.page_links import PageLink

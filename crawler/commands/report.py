@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawler.console.command_line import Command, checked_file, one_directory
+from crawler.console.escaping import say, template_environment, whole_file
 from crawler.console.options import (
     JSON,
     CommandError,
@@ -103,7 +104,6 @@ class ReportCommand(Command):
         """Write the report of the whole crawl as one HTML file."""
         if opts.json or opts.links or opts.rendering or selection_words(opts):
             raise CommandError("--html writes the report of a whole crawl; leave the others out")
-        from crawler.console.escaping import say, whole_file
         from crawler.storage.database import open_for_reading
 
         to = checked_file(name, "--html")
@@ -186,7 +186,6 @@ def html_report(
     """
     from rich.filesize import decimal
 
-    from crawler.console.escaping import template_environment
     from crawler.maintenance.crawl_report import make_report
     from crawler.maintenance.fault import FAULTS
     from crawler.maintenance.site_faults import find_faults

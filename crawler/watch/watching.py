@@ -22,12 +22,12 @@ from crawler.watch.visiting import (
     visit,
 )
 from crawler.watch.watch_store import WatchStore
+from neardup.files.durable import Closing
 from neardup.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-    from typing import Self
 
     from crawler.watch.delivery import Receiver
 
@@ -139,7 +139,7 @@ class _Watched:
         return _Answers(self.store.visit, asked - failed, failed)
 
 
-class Watch:
+class Watch(Closing):
     """Watches crawl directories; it is a context manager, which holds their locks.
 
     Args:
@@ -171,10 +171,7 @@ class Watch:
                 self._watched.append(watched)
             self._stack = stack.pop_all()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._stack.close()
 
     def run(self, signals: Signals, *, once: bool) -> int:
