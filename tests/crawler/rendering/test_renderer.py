@@ -8,6 +8,7 @@ import signal
 import socket
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from tests.crawler.rendering.pages import (
     render,
 )
 from tests.sites.changing import ChangingSite
-from tests.waiting import wait_until
+from tests.waiting import until, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rendering_browser")]
 
 PAGE = "http://www.example.com/a"
-SHORT = RenderOptions(page_secs=2.5)
+SHORT = RenderOptions(page_secs=6.0)
+"""For pages that take all of their time; a busy machine has opened a page long before."""
 
 
 @pytest.fixture(autouse=True)
@@ -138,7 +140,7 @@ def test_a_page_that_hangs_costs_its_time_and_the_next_one_is_rendered() -> None
     results = render(*((PAGE, page) for page in pages), options=SHORT)
     assert [each.failed for each in results] == ["time", "time", ""]
     assert b"falsenull" in results[2].body
-    assert all(each.secs < 20 for each in results)
+    assert all(each.secs < 60 for each in results)
 
 
 def test_a_page_that_never_rests_is_read_as_it_is_when_its_time_is_over() -> None:
@@ -177,12 +179,11 @@ def test_a_crash_costs_one_page() -> None:
             hanging = asyncio.ensure_future(
                 renderer.render(PageToRender(PAGE, document("while (true) {}"), 200, HTML))
             )
-            killed = None
-            while killed is None:
-                await asyncio.sleep(0.05)
-                busy = [pid for pid in own_browsers_and_pages() if cpu_ticks(pid) > 50]
-                killed = busy[0] if busy else None
-            os.kill(killed, signal.SIGKILL)
+            busy = await until(
+                lambda: [pid for pid in own_browsers_and_pages() if cpu_ticks(pid) > 50],
+                pause_secs=0.05,
+            )
+            os.kill(busy[0], signal.SIGKILL)
             first = await hanging
             second = await renderer.render(PageToRender(PAGE, document("p.id = 'q'"), 200, HTML))
             return first.failed, second.failed, renderer.browsers_started
@@ -246,7 +247,7 @@ def test_routes_of_an_application_are_noted() -> None:
 
 def test_a_selector_is_waited_for() -> None:
     script = "setTimeout(() => { p.className = 'ready'; p.textContent = 'late' }, 1500)"
-    options = RenderOptions(wait_for=".ready", page_secs=4)
+    options = RenderOptions(wait_for=".ready", page_secs=8)
     late, never = render((PAGE, document(script)), (PAGE, document("")), options=options)
     assert b"late" in late.body
     assert "time" in never.missed
@@ -398,7 +399,8 @@ def test_a_browser_that_was_killed_is_replaced() -> None:
         try:
             await renderer.render(PageToRender(PAGE, document(""), 200, HTML))
             for pid in own_browsers():
-                os.kill(pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it may end with the one killed before it
+                    os.kill(pid, signal.SIGKILL)
             await asyncio.to_thread(wait_until, lambda: not own_browsers())
             pages = [
                 await renderer.render(PageToRender(PAGE, document(""), 200, HTML)) for _ in range(2)
