@@ -38,7 +38,6 @@ sys.path.insert(0, str(ROOT))  # the sites of the tests are no part of an instal
 from text_structure import formulas, measured
 
 from crawler.reading.content.content_text import plain_text
-from crawler.reading.content.content_xml import decompress
 from crawler.reading.content.main_content import EXTRACTORS, read_content
 from crawler.reading.decoding import decode
 from crawler.reading.flat_page import flatten
@@ -48,7 +47,6 @@ from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
 from crawler.reading.reading_worker import prepared
 from neardup.forking import ONE_THREAD
-from neardup.whole import part_of
 from tests.sites.packages import PACKAGES, SiteUnavailableError, html_folder
 
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ def of_archive(extractor: str) -> Reader:
     def read(body: bytes) -> str:
         task = ReadingTask("http://127.0.0.1/a/b", body, "text/html; charset=utf-8")
         reader.see(reader.parse(task))
-        return part_of(decompress(reader.extract().text_zstd).decode())
+        return reader.extract().extract.text
 
     return read
 

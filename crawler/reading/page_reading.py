@@ -9,6 +9,7 @@ import logging
 import re
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import zstandard
@@ -37,7 +38,7 @@ from crawler.reading.metadata.declared_headers import header_links, with_headers
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
 from crawler.reading.page_elements import collect
-from crawler.reading.reading import Extracted, NoText, Parsed, ReadingTask
+from crawler.reading.reading import Extracted, NoText, Parsed, ReadingTask, extract_of
 from crawler.reading.text import Visible, ink, judge_page, judge_whole, tidy
 from crawler.reading.url_joining import PlainJoiner
 from crawler.reading.visible_text import read_visible
@@ -95,6 +96,7 @@ class PageReader:
         self._visible: Visible | None = None
         self._shown: Visible | None = None
         self._is_apart = False
+        self._visible_digest = b""
         self._body = b""
         self._url = self._base = ""
         self._metadata = NO_METADATA
@@ -159,14 +161,14 @@ class PageReader:
         """
         started = time.process_time()
         if self._document is not None:
-            digest = self._digest(self._document.text)
+            digest = self._visible_digest = self._digest(self._document.text)
             secs = parsed.secs + time.process_time() - started
             return parsed._replace(visible_digest=digest, secs=secs)
         self._shown = read_visible(self._page)
         self._visible, volatile = self._set_aside(self._shown)
         signs = read_wall_signs(self._root, self._visible, self._url)
         self._is_apart |= signs is not None and signs.kind == WallKind.SHELL
-        digest = self._digest(self._visible.whole())
+        digest = self._visible_digest = self._digest(self._visible.whole())
         secs = parsed.secs + time.process_time() - started
         return parsed._replace(visible_digest=digest, signs=signs, secs=secs, volatile=volatile)
 
@@ -239,17 +241,10 @@ class PageReader:
         if not text_alone:
             html_zstd = self._compress(body) if self._options.keep_html and is_html else None
             blocks, name = block_hashes(judged.text), self._name(part_of(judged.text))
-        secs = time.process_time() - started
-        return Extracted(
-            packed,
-            judged.is_main,
-            html_zstd,
-            secs,
-            judged.words,
-            blocks,
-            name,
-            content,
-        )
+        parameters = self._options.parameters
+        extract = extract_of(packed, judged.is_main, self._visible_digest, parameters)
+        extract = replace(extract, blocks=blocks, content=content)
+        return Extracted(extract, html_zstd, time.process_time() - started, name)
 
     def _name(self, text: str) -> str:
         """Return what the page is called, packed."""

@@ -17,7 +17,7 @@ from crawler.reading.process import (
     WorkerTimeoutError,
 )
 from crawler.reading.protocol import ReadingOptions, extracted_from_wire, parsed_from_wire
-from crawler.reading.reading import Extract, NoText, Reading, ReadingTask, to_extract, to_reading
+from crawler.reading.reading import Extract, NoText, Reading, ReadingTask, to_reading
 from crawler.reading.worker_pool import PoolClosedError, ReadingError, WorkerPool
 from neardup.fingerprints.digest import text_digest
 
@@ -204,7 +204,6 @@ class _Talk:
         self._job = job
         secs = options.timeout_secs
         self._allowance = Allowance(worker.process, secs, f"took longer than {secs:g} s")
-        self._parameters = options.parameters
         #: The reading so far.
         self.reading = Reading(job.url)
         #: Whether the first step is in it.
@@ -239,8 +238,7 @@ class _Talk:
             self._worker.tell(("go",))
             extracted, tired = extracted_from_wire(await self._hear())
             self.is_over = not tired
-            extract = to_extract(extracted, parsed.visible_digest, self._parameters)
-            self.reading = to_reading(job.url, parsed, extracted, extract)
+            self.reading = to_reading(job.url, parsed, extracted)
         else:
             self._worker.tell(("skip",))
             self.is_over = True

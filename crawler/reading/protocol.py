@@ -26,15 +26,16 @@ from __future__ import annotations
 import marshal
 import os
 import struct
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawler.reading.content.content_xml import PackedContent
 from crawler.reading.documents.kinds import readable_kinds
 from crawler.reading.link_kinds import NAMES, NUMBERS, Follow, followed_kinds
 from crawler.reading.metadata.metadata_record import Metadata
-from crawler.reading.reading import Extracted, Link, Parsed, WallSigns
+from crawler.reading.reading import Extract, Extracted, Link, Parsed, WallSigns
 from neardup import Parameters
+from neardup.features.features import Features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,8 +154,15 @@ class Inbox:
 
 def options_to_wire(options: ReadingOptions) -> Message:
     plain = asdict(options)
-    del plain["parameters"], plain["documents"]  # the parent's: it compares, and chooses kinds
+    del plain["documents"]  # the parent chooses kinds
+    plain["parameters"]["features"] = str(options.parameters.fingerprint_features)
     return "options", plain
+
+
+def options_from_wire(message: Message) -> ReadingOptions:
+    _, plain = message
+    features = Features.parsed(plain["parameters"].pop("features"))
+    return ReadingOptions(**plain | {"parameters": Parameters(features, **plain["parameters"])})
 
 
 def parsed_to_wire(parsed: Parsed) -> Message:
@@ -197,11 +205,13 @@ def parsed_from_wire(message: Message) -> Parsed:
 
 def extracted_to_wire(extracted: Extracted, *, tired: bool) -> Message:
     """Flatten the second step's result; a tired worker wants to be replaced."""
-    content = None if extracted.content is None else tuple(extracted.content)
-    return ("extracted", *extracted[:-1], content, tired)
+    extract, *others = extracted
+    *facts, content = astuple(extract)
+    facts.append(None if content is None else tuple(content))
+    return "extracted", facts, others, tired
 
 
 def extracted_from_wire(message: Message) -> tuple[Extracted, bool]:
-    _, *columns, content, tired = message
-    packed = None if content is None else PackedContent(*content)
-    return Extracted._make((*columns, packed)), tired
+    _, (*facts, content), others, tired = message
+    facts.append(None if content is None else PackedContent(*content))
+    return Extracted(Extract(*facts), *others), tired

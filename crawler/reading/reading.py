@@ -1,7 +1,6 @@
 """Define the steps in which a page is read, and their result.
 
-The text is compared in the parent process, which has what it is compared with: it takes 30 us for a
-page.
+The worker has the facts of a text that a verdict needs; the parent has what they are compared with.
 """
 
 from __future__ import annotations
@@ -310,29 +309,19 @@ class Extracted(NamedTuple):
     """The second step: the text.
 
     Attributes:
-        text_zstd: Text to judge, with its whole, UTF-8, compressed by zstd.
-        is_main: Whether it may be judged by its fingerprint.
+        extract: The text, and the facts for a verdict on it.
         html_zstd: Body, if it is to be kept.
         secs: CPU time of the step.
-        words: Number of words of a text that is too long for the parent to count them.
-        blocks: ``neardup.boilerplate.block_hashes`` of the text.
         name: What the page is called by its metadata and this text, packed.
-        content: Content to show; None: it is made of the lines of the text.
     """
 
-    text_zstd: bytes
-    is_main: bool
+    extract: Extract
     html_zstd: bytes | None
     secs: float
-    words: int | None = None
-    blocks: bytes | None = None
-    name: str | None = None
-    content: PackedContent | None = None
+    name: str | None
 
 
-def to_reading(
-    url: str, parsed: Parsed, extracted: Extracted | None = None, extract: Extract | None = None
-) -> Reading:
+def to_reading(url: str, parsed: Parsed, extracted: Extracted | None = None) -> Reading:
     return Reading(
         url,
         links=tuple(parsed.links),
@@ -344,26 +333,13 @@ def to_reading(
         signs=parsed.signs,
         volatile=parsed.volatile,
         places=parsed.places,
-        extract=extract,
+        extract=None if extracted is None else extracted.extract,
         html_zstd=None if extracted is None else extracted.html_zstd,
         malformed=parsed.malformed,
         parse_secs=parsed.secs,
         extract_secs=0.0 if extracted is None else extracted.secs,
         name=None if extracted is None else extracted.name,
     )
-
-
-def to_extract(
-    extracted: Extracted, visible_digest: bytes | None, parameters: Parameters
-) -> Extract:
-    """Return the text of the second step with the facts for its verdict."""
-    if extracted.words is not None and visible_digest is not None:
-        packed, words = extracted.text_zstd, extracted.words
-        extract = Extract(packed, words, visible_digest, None, False, visible_digest)
-    else:
-        packed, is_main = extracted.text_zstd, extracted.is_main
-        extract = extract_of(packed, is_main, visible_digest, parameters)
-    return replace(extract, blocks=extracted.blocks, content=extracted.content)
 
 
 def extract_of(

@@ -22,6 +22,7 @@ from crawler.reading.protocol import (
     ReadingOptions,
     extracted_to_wire,
     frame,
+    options_from_wire,
     parsed_to_wire,
     receive,
 )
@@ -102,7 +103,7 @@ class _Server:
         first = receive(self._told)
         if first is None:
             return
-        options = ReadingOptions(**first[0][1])
+        options = options_from_wire(first[0])
         self._left = options.recycle_pages
         limit_memory(options.memory_limit_mb)
         self._reader = PageReader(options)

@@ -24,7 +24,6 @@ import re
 from typing import NamedTuple
 
 from neardup.features.tokens import folded_bytes
-from neardup.verification import split
 from neardup.whole import with_whole
 
 # Elements that begin a new line or cell: their words never join with the words beside them.
@@ -95,12 +94,10 @@ class JudgedText(NamedTuple):
         text: Text to store; a main text has all text outside links with it, and any text what is
             shown by attributes.
         is_main: Whether the text may be judged by its fingerprint.
-        words: Number of words of a text longer than ``MAX_COMPARED_CHARACTERS``.
     """
 
     text: str
     is_main: bool
-    words: int | None = None
 
 
 def judge_page(main: str, visible: Visible) -> JudgedText:
@@ -116,18 +113,12 @@ def judge_page(main: str, visible: Visible) -> JudgedText:
         text = with_whole(main, _beyond(main, visible))
         if len(text) <= MAX_COMPARED_CHARACTERS:
             return JudgedText(text, True)
-    text = tidy(visible.text)
-    words = len(split(text)) if len(text) > MAX_COMPARED_CHARACTERS else None
-    return JudgedText(visible._replace(text=text).whole(), False, words)
+    return JudgedText(visible._replace(text=tidy(visible.text)).whole(), False)
 
 
 def judge_whole(text: str) -> JudgedText:
     """Return the text of a document, which is all main text."""
-    if len(text) <= MAX_COMPARED_CHARACTERS and _WORD.search(text):
-        return JudgedText(text, True)
-    if len(text) <= MAX_COMPARED_CHARACTERS:
-        return JudgedText(text, False)
-    return JudgedText(text, False, len(split(text)))
+    return JudgedText(text, len(text) <= MAX_COMPARED_CHARACTERS and bool(_WORD.search(text)))
 
 
 def _beyond(main: str, visible: Visible) -> str:

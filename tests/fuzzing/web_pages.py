@@ -32,7 +32,7 @@ from crawler.reading.protocol import (
     parsed_from_wire,
     parsed_to_wire,
 )
-from crawler.reading.reading import ReadingTask, to_extract, to_reading
+from crawler.reading.reading import ReadingTask, to_reading
 from tests.crawler.reading.pages import article
 from tests.crawler.reading.test_mutations import CHARSETS, PIECES, check_storable
 from tests.fuzzing.target import Target, together
@@ -108,8 +108,7 @@ class _Reading:
         finally:
             self._reader.forget()
         extracted, _ = extracted_from_wire(sent)
-        extract = to_extract(extracted, parsed.visible_digest, self._options.parameters)
-        check_storable(to_reading(URL, parsed, extracted, extract))
+        check_storable(to_reading(URL, parsed, extracted))
 
     def _sent(self, message: Message) -> Message:
         (found,) = self._inbox.feed(frame(message))

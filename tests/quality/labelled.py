@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.reading.page_reading import PageReader
 from crawler.reading.protocol import ReadingOptions
-from crawler.reading.reading import Extracted, Parsed, ReadingTask, to_extract, to_reading
+from crawler.reading.reading import Extracted, Parsed, ReadingTask, extract_of, to_reading
 from neardup import Document, Parameters, analyse
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ def read_pages(pages: Iterable[tuple[str, bytes]]) -> Iterator[ReadPage]:
 
 def document_of(page: ReadPage, parameters: Parameters) -> Document:
     """Return the document that a crawl judges the page by."""
-    extract = to_extract(page.extracted, page.parsed.visible_digest, parameters)
-    document = to_reading(page.url, page.parsed, page.extracted, extract).document(
-        parameters.min_words
-    )
+    packed, is_main = page.extracted.extract.text_zstd, page.extracted.extract.is_main
+    extract = extract_of(packed, is_main, page.parsed.visible_digest, parameters)
+    extracted = page.extracted._replace(extract=extract)
+    document = to_reading(page.url, page.parsed, extracted).document(parameters.min_words)
     assert document is not None
     return document
 

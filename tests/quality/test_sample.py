@@ -59,8 +59,8 @@ def sample() -> list[Scored]:
     found = []
     read = read_pages([(row["url"], row["html"].encode()) for row in rows])
     for row, (_, parsed, extracted) in zip(rows, read, strict=True):
-        assert extracted.content is not None
-        shown = shown_text(extracted.content.xml_zstd)
+        assert extracted.extract.content is not None
+        shown = shown_text(extracted.extract.content.xml_zstd)
         names = {name: getattr(parsed.metadata, name) for name in EXACT}
         found.append(Scored(row, shown, names))
     return found
@@ -87,7 +87,7 @@ def test_a_page_has_one_text_wherever_it_is_and_whatever_was_read_before() -> No
     moved = [(f"http://other.test/forum/{at}?id={at}", body) for at, (_, body) in enumerate(pages)]
 
     def read(some: list[tuple[str, bytes]]) -> list[tuple[bytes, bool, str | None]]:
-        extracts = [page.extracted for page in read_pages(some)]
+        extracts = [page.extracted.extract for page in read_pages(some)]
         return [(one.text_zstd, one.is_main, one.content and one.content.kind) for one in extracts]
 
     assert read(moved[::-1]) == read(pages)[::-1]

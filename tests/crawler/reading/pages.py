@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crawler.reading.content.content_text import shown_text
 from crawler.reading.content_types import why_not_html
 from crawler.reading.page_reading import PageReader
-from crawler.reading.reading import Reading, ReadingTask, to_extract, to_reading
+from crawler.reading.reading import Reading, ReadingTask, to_reading
 
 if TYPE_CHECKING:
     from crawler.reading.protocol import ReadingOptions
@@ -57,9 +57,7 @@ def read_page(url: str, body: bytes, content_type: str | None, options: ReadingO
         return Reading(url, not_html=reason)
     reader = PageReader(options)
     parsed = reader.see(reader.parse(ReadingTask(url, body, content_type)))
-    extracted = reader.extract()
-    extract = to_extract(extracted, parsed.visible_digest, options.parameters)
-    return to_reading(url, parsed, extracted, extract)
+    return to_reading(url, parsed, reader.extract())
 
 
 def shown_of(reading: Reading) -> str:

@@ -210,7 +210,7 @@ from crawler.reading.reading import ReadingTask
 print({"trafilatura", "ssl"} & set(sys.modules))
 reader = PageReader(ReadingOptions())
 reader.see(reader.parse(ReadingTask("http://site.test/", sys.stdin.buffer.read(), "text/html")))
-assert reader.extract().is_main
+assert reader.extract().extract.is_main
 """
 
 

@@ -7,18 +7,24 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.reading.content.content_xml import PackedContent
 from crawler.reading.link_kinds import NAMES
 from crawler.reading.metadata.metadata_record import Metadata
 from crawler.reading.protocol import (
     Inbox,
+    ReadingOptions,
     extracted_from_wire,
     extracted_to_wire,
     frame,
+    options_from_wire,
+    options_to_wire,
     parsed_from_wire,
     parsed_to_wire,
     receive,
 )
-from crawler.reading.reading import Extracted, Link, Parsed
+from crawler.reading.reading import Extract, Extracted, Link, Parsed
+from neardup import Parameters
+from neardup.features.features import Features
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.binary(),
@@ -34,6 +40,7 @@ LINKS = st.builds(
     st.booleans(),
     kind=st.sampled_from(NAMES),
 )
+CONTENTS = st.none() | st.builds(PackedContent, st.binary(), TEXTS, st.text(max_size=5))
 PARSED = st.builds(
     Parsed,
     links=st.lists(LINKS, max_size=5),
@@ -66,15 +73,21 @@ class TestProtocolProperties:
     @given(
         st.builds(
             Extracted,
-            st.binary(max_size=20),
-            st.booleans(),
+            st.builds(Extract, signature=st.none() | st.binary(), content=CONTENTS),
             st.none() | st.binary(),
             st.floats(0, 9),
+            TEXTS,
         )
     )
     def test_extracts_cross_the_wire(self, extracted: Extracted) -> None:
         (message,) = Inbox().feed(frame(extracted_to_wire(extracted, tired=True)))
         assert extracted_from_wire(message) == (extracted, True)
+
+
+def test_workers_compare_by_the_parameters_of_the_parent() -> None:
+    parameters = Parameters(Features("character", 4), min_words=7, verify_shingle_size=2)
+    (message,) = Inbox().feed(frame(options_to_wire(ReadingOptions(parameters=parameters))))
+    assert options_from_wire(message).parameters == parameters
 
 
 def test_a_body_larger_than_any_buffer_arrives_behind_its_message() -> None:

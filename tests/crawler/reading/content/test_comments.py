@@ -151,7 +151,7 @@ def test_a_page_is_packed_with_its_comments() -> None:
     reader = PageReader(ReadingOptions())
     task = ReadingTask("http://harbour.example/", WORDPRESS.encode(), "text/html")
     reader.see(reader.parse(task))
-    content = reader.extract().content
+    content = reader.extract().extract.content
     assert content is not None
     assert (comments_of(content.xml_zstd) or "").endswith("Jon says:\nThanks!")
     assert "Anna" not in shown_text(content.xml_zstd)
