@@ -15,9 +15,9 @@ import xxhash
 from scrapy import signals
 from scrapy.exceptions import DropItem
 
-from crawler.items import Page
 from crawler.job_registry import CrawlerComponent, SharedByComponents, job_of
 from crawler.options import Options
+from crawler.pages.items import Page
 from crawler.pages.page_context import Captured, Fetched
 from crawler.pages.reasons import in_words
 from crawler.pages.verdicts import CONTAINED, DUPLICATES, KEPT, UNCHANGED, WALLS

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
-from crawler.items import Page
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import Options
+from crawler.pages.items import Page
 from crawler.pipelines import ForeignItems
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from crawler.api.crawl_directory import Crawl
 from crawler.api.running import CrawlError, crawl, crawl_sync
-from crawler.items import Page
 from crawler.pages.export import Duplicate, Redirect
+from crawler.pages.items import Page
 
 __all__ = ["Crawl", "CrawlError", "Duplicate", "Page", "Redirect", "crawl", "crawl_sync"]

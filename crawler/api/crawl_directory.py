@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.feeds.exporters import page_schema
-from crawler.items import Page
 from crawler.maintenance.crawl_report import make_report
 from crawler.pages.export import (
     KEPT_FILTER,
@@ -20,6 +19,7 @@ from crawler.pages.export import (
     export_pages,
     redirects,
 )
+from crawler.pages.items import Page
 from crawler.pages.page_links import LinkGraph, PageLink
 from crawler.pages.page_row import highest_id
 from crawler.pages.verdicts import VERDICTS

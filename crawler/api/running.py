@@ -24,7 +24,7 @@ from neardup.installing import start_python
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from crawler.items import Page
+    from crawler.pages.items import Page
 
 _LOOK_SECS = 0.1
 """Look for new pages after this many seconds without one."""

@@ -31,7 +31,7 @@ _REDIS = re.compile(r"(rediss?|redis\+sentinel|unix)://")
 
 def tuning_lines(report: TuningReport, folder: str) -> Iterator[str]:
     """Yield the lines of a report: present and earlier parameters, and pages judged by each."""
-    from crawler.pages.export import iso_time
+    from crawler.pages.items import iso_time
     from crawler.pages.live_parameters import in_words, to_json
     from neardup.parameters import CONFIRMED
 

@@ -153,7 +153,7 @@ def selection_lines(found: SelectionReport, folder: str, words: str) -> Iterator
     """
     from rich.filesize import decimal
 
-    from crawler.pages.export import iso_time
+    from crawler.pages.items import iso_time
 
     yield f"{folder}, {words}:"
     if not found.pages or found.first_at is None or found.last_at is None:

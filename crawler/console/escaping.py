@@ -235,7 +235,7 @@ class JsonFormatter(logging.Formatter):
 
 def json_line(at: float, level: int, logger: str, message: str, exception: str = "") -> str:
     """Return a line of the log as JSON; its parts are those of a record."""
-    from crawler.pages.export import iso_time  # noqa: PLC0415  # slow
+    from crawler.pages.items import iso_time  # noqa: PLC0415  # slow
 
     line = {
         "time": iso_time(at),

@@ -17,7 +17,6 @@ from lxml.etree import Element, SubElement
 from crawler.console.command_line import checked_file
 from crawler.console.escaping import say, whole_file
 from crawler.console.options import CommandError
-from crawler.items import LINK_FORMATS, PAGE_FIELDS, ROW_FORMATS
 from crawler.mirror.paths import digest, free_path, path_key
 from crawler.pages.export import (
     PageFilter,
@@ -25,6 +24,7 @@ from crawler.pages.export import (
     chosen_pages,
     languages_met,
 )
+from crawler.pages.items import LINK_FORMATS, PAGE_FIELDS, ROW_FORMATS
 from crawler.reading.content.content_text import Shown, html, markdown, plain_text, prepared, xml
 from crawler.reading.content.content_xml import NOT_IN_XML, unpack_content
 from crawler.storage.output_files import check_output
@@ -79,7 +79,7 @@ class PageWriter(NamedTuple):
         """Return a page as a document.
 
         Args:
-            page: Fields of ``crawler.items.Page``.
+            page: Fields of ``crawler.pages.items.Page``.
             content: Its content as it is stored.
 
         Raises:

@@ -223,7 +223,7 @@ def _with_careful_feeds(settings: Mapping[str, Any], named: Sequence[str]) -> di
 
 def feed_words(message: str, opts: argparse.Namespace) -> str:
     """Say briefly which formats of feeds there are, where Scrapy prints a tuple."""
-    from crawler.items import ROW_FORMATS
+    from crawler.pages.items import ROW_FORMATS
 
     if not message.startswith("Unrecognized output format"):
         return message.rstrip(".")

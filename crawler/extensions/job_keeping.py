@@ -17,9 +17,9 @@ from scrapy.extensions.feedexport import FeedExporter
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.asyncio import create_looping_call
 
-from crawler.items import page_of_capture
 from crawler.job_registry import CrawlerComponent, job_of
 from crawler.options import our_settings
+from crawler.pages.items import page_of_capture
 from crawler.scheduling.host_loads import Alarm
 from crawler.scheduling.request_codec import UnstorableError, check_json
 from crawler.spiders.page_spider import PageSpider

@@ -20,7 +20,7 @@ from crawler.console.progress import REDRAW_SECS, LiveProgress, PlainProgress, i
 from crawler.crawl_numbers import CrawlNumbers, ending_of
 from crawler.job_registry import CrawlerComponent
 from crawler.options import JSON, Options
-from crawler.pages.export import iso_time
+from crawler.pages.items import iso_time
 from crawler.storage import meta_names
 from crawler.storage.output_files import STATUS_FILE, feeds_stdout
 from neardup.files.durable import write_whole

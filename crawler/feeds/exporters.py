@@ -18,7 +18,7 @@ from scrapy.exporters import (
     XmlItemExporter,
 )
 
-from crawler.items import PAGE_FIELDS, Page
+from crawler.pages.items import PAGE_FIELDS, Page
 from crawler.reading.content.content_xml import NOT_IN_XML
 from crawler.storage.output_files import require_pyarrow
 
@@ -47,7 +47,7 @@ def column_kinds() -> dict[str, Any]:
 
 
 def page_schema() -> Any:
-    """Return the schema of pages: the fields of ``crawler.items.Page``, in their order.
+    """Return the schema of pages: the fields of ``crawler.pages.items.Page``, in their order.
 
     Raises:
         ModuleNotFoundError: pyarrow is not installed.
@@ -63,7 +63,7 @@ PARQUET_BATCH = 1_000
 
 
 class ParquetItemExporter(BaseItemExporter):
-    """Writes items of ``crawler.items.Page``, or their rows, as parquet, in row groups."""
+    """Writes items of ``crawler.pages.items.Page``, or their rows, as parquet, in row groups."""
 
     def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
         require_pyarrow()

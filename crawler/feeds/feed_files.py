@@ -22,8 +22,8 @@ from scrapy.extensions.feedexport import (
 
 from crawler.console.command_line import words_of
 from crawler.console.escaping import plain_stdout
-from crawler.items import Page, with_markdown
 from crawler.pages.export import KEPT_FILTER, PageFilter, chosen_pages
+from crawler.pages.items import Page, with_markdown
 from crawler.spiders.page_spider import PageSpider
 from crawler.storage import meta_names
 from crawler.storage.database import open_for_reading

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from filelock import FileLock, Timeout
 
 from crawler.lab.crawl_source import SourceError, directory_of
-from crawler.pages.export import iso_time
+from crawler.pages.items import iso_time
 from crawler.storage.database import beside, open_for_reading
 from crawler.storage.errors import JobError
 from crawler.suggestions import UserError

@@ -22,7 +22,7 @@ import xxhash
 
 from crawler.mirror.file_table import FileTable
 from crawler.mirror.paths import SEARCH, SEARCH_FOLDER, address_between
-from crawler.pages.export import text_of
+from crawler.pages.items import text_of
 from crawler.pages.stored_texts import HeldTexts
 
 if TYPE_CHECKING:

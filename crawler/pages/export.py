@@ -6,11 +6,10 @@ They are chosen by their URL, host, time, status and type, in SQL over the table
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.pages.page_row import metadata_fields, times_named, to_unsigned, url_of
-from crawler.pages.reasons import Reason, detail_of, in_words
+from crawler.pages.items import comments_of, page_of, text_of
+from crawler.pages.page_row import url_of
 from crawler.pages.verdicts import (
     AWAY,
     AWAY_OUTCOME,
@@ -18,18 +17,15 @@ from crawler.pages.verdicts import (
     EXACT_DUPLICATE,
     OF_TEXTS,
     TEXT_DUPLICATE,
-    UNCHANGED,
     listed,
 )
-from crawler.reading.content.content_text import shown_text
-from crawler.reading.content.content_xml import decompress, unpack_content
 from crawler.urls.canonical import Canonicalizer
 from crawler.urls.parts import split
 from neardup.languages import declared_or_told, is_of_language
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 
 _SCHEMES = ("http", "https")
@@ -362,78 +358,6 @@ def languages_met(connection: sqlite3.Connection) -> dict[str | None, int]:
     pages = export_pages(connection, PageFilter(KEPT_FILTER))
     told = (declared_or_told(page["language"], page["text"]) for page in pages)
     return dict(Counter(told).most_common())
-
-
-def page_of(row: sqlite3.Row) -> dict[str, Any]:
-    """Return the fields of ``crawler.items.Page`` for a row of ``pages`` and its joined URLs."""
-    shown = {"text": text_of(row["content"]), "comments": comments_of(row["content"])}
-    return fields_of(row) | shown
-
-
-def fields_of(row: Mapping[str, Any] | sqlite3.Row) -> dict[str, Any]:
-    """Return what ``page_of`` does, without the texts."""
-    unchanged = row["seen_visit"] > row["visit"]
-    return {
-        "url": row["url"],
-        "canonical_url": row["canonical_url"],
-        "status": row["status"],
-        "fetched_at": iso_time(row["seen_at"] if unchanged else row["fetched_at"]),
-        "depth": row["depth"],
-        "title": row["title"],
-        "author": row["author"],
-        "date": row["date"],
-        "language": row["language"],
-        "declared_url": row["declared_url"],
-        **metadata_fields(row["metadata"], row["title"], row["date"]),
-        "words": row["words"],
-        "text": None,
-        "comments": None,
-        "page_type": row["page_type"],
-        "content_source": row["content_source"],
-        "payload_digest": hex_digest(row["payload_digest"]),
-        "text_digest": hex_digest(row["text_digest"]),
-        "fingerprint": hex_fingerprint(to_unsigned(row["fingerprint"])),
-        "verdict": UNCHANGED if unchanged else row["verdict"],
-        "reason": in_words(row["reason"]),
-        "duplicate_of": row["kept_url"],
-        "resembles": row["resembled_url"] or detail_of(row["reason"], Reason.RESEMBLES),
-        "distance": row["distance"],
-        "similarity": row["similarity"],
-        "part_of": row["part_of_url"],
-        "containment": row["containment"],
-        "away": row["away"],
-        "better_url": max(
-            (row["better_urls"] or "").splitlines(),
-            key=lambda url: (times_named(url, row["language"]), -len(url)),
-            default=None,
-        ),
-    }
-
-
-def text_of(content: bytes | None) -> str | None:
-    """Return a stored content as plain text."""
-    return None if content is None else shown_text(content)
-
-
-def comments_of(content: bytes | None) -> str | None:
-    """Return the comments beside a stored content, a line for each block, or None without any."""
-    if content is None or not decompress(content).startswith(b"<doc>"):
-        return None
-    comments = unpack_content(content).getnext()
-    return None if comments is None else "\n".join(comments.itertext()) or None
-
-
-def iso_time(seconds: float) -> str:
-    """Return seconds since 1970 as ISO 8601 in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-
-
-def hex_digest(digest: bytes | None) -> str | None:
-    return None if digest is None else digest.hex()
-
-
-def hex_fingerprint(fingerprint: int | None) -> str | None:
-    return None if fingerprint is None else f"{fingerprint:016x}"
 
 
 def _count_words(text: str) -> int:

@@ -9,7 +9,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.export import choices_met, iso_time
+from crawler.pages.export import choices_met
+from crawler.pages.items import iso_time
 from crawler.storage import meta_names
 from crawler.storage.database import beside, meta_of
 from crawler.storage.errors import JobError

@@ -299,27 +299,7 @@ def to_unsigned(fingerprint: int | None) -> int | None:
     return fingerprint + _WRAP
 
 
-METADATA_FIELDS = (
-    "full_title",
-    "h1",
-    "published",
-    "modified",
-    "sitename",
-    "description",
-    "image",
-    "tags",
-    "categories",
-    "alternates",
-    "identifiers",
-    "schema_type",
-    "declared_type",
-    "sources",
-)
-"""Names of the exported fields that the column ``metadata`` gives."""
-
 _LINKED_FROM = "linked_from"
-
-_STORED = tuple(name for name in METADATA_FIELDS if name != "published")
 
 
 def packed_metadata(metadata: Metadata) -> str | None:
@@ -369,24 +349,6 @@ def alternates_of(packed: str | None) -> list[tuple[str, str]]:
     if packed is None or '"alternates":' not in packed:
         return []
     return [(one["hreflang"], one["url"]) for one in json.loads(packed).get("alternates", ())]
-
-
-def metadata_fields(packed: str | None, title: str | None, date: str | None) -> dict[str, Any]:
-    """Return the fields to export, by the names of ``METADATA_FIELDS``; None: not known.
-
-    Args:
-        packed: The column ``metadata``.
-        title: The title without the name of the site.
-        date: The day of publication, or that of the last change where only that is known.
-    """
-    stored = json.loads(packed) if packed else {}
-    fields: dict[str, Any] = dict.fromkeys(METADATA_FIELDS)
-    fields.update((name, stored[name]) for name in _STORED if name in stored)
-    fields["full_title"] = fields["full_title"] or title
-    sources = fields["sources"] or {}
-    is_change = "date" in sources and sources["date"] == sources.get("modified")
-    fields["published"] = None if is_change else date
-    return fields
 
 
 def times_named(url: str, language: str | None) -> int:

@@ -8,7 +8,8 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.pages.export import ALL, PageSelection, text_of
+from crawler.pages.export import ALL, PageSelection
+from crawler.pages.items import text_of
 from crawler.pages.verdicts import AWAY_OUTCOME
 from crawler.storage.database import FILE_NAME, reading_mode
 from crawler.suggestions import UserError

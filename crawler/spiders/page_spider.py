@@ -13,12 +13,12 @@ from crawler.downloader.large_bodies import STOPPED, FileResponse, body_size
 from crawler.downloadermiddlewares.failures import ClosingErrors, ask_another, explain
 from crawler.downloadermiddlewares.limits import FALSE_CODING, why_cut
 from crawler.downloadermiddlewares.retries import returned
-from crawler.items import page_of_capture
 from crawler.job_registry import job_of
 from crawler.lean_parts import refer
 from crawler.options import Options
 from crawler.pages import verdicts
 from crawler.pages.gates import UndecidedError
+from crawler.pages.items import page_of_capture
 from crawler.pages.page_context import Captured, Fetched, StoredPart, Way
 from crawler.pages.reasons import Reason, codes, in_words, together
 from crawler.pages.visits import NO

@@ -19,8 +19,8 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from crawler.downloader.large_bodies import DATA_LOSS
 from crawler.downloadermiddlewares.limits import decompressed
 from crawler.downloading.encodings import AnswerError
-from crawler.items import page_of_capture
 from crawler.options import Options
+from crawler.pages.items import page_of_capture
 from crawler.pages.page_context import Fetched, Way
 from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import FAILED, UNREADABLE
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    from crawler.items import Page
+    from crawler.pages.items import Page
     from crawler.pages.page_context import Captured
     from crawler.spiders.argument_table import Argument
     from crawler.warc.captures import Capture, Captures

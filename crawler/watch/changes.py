@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import xxhash
 
 from crawler.pages.boilerplate import HostBoilerplate
-from crawler.pages.export import iso_time
+from crawler.pages.items import iso_time
 from crawler.pages.reasons import in_words
 from crawler.pages.stored_texts import HeldTexts, unpack_judged
 from crawler.pages.verdicts import FORBIDDEN, KEPT, MOVED

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from crawler.demo import DUPLICATES, EXPECTED
-from crawler.items import PAGE_FIELDS
+from crawler.pages.items import PAGE_FIELDS
 from tests.crawls.command import crawl, pages, report, scrapy
 from tests.sites.many import ManyPages
 from tests.sites.many import pages as pages_of

@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from crawler.demo import DemoServer
-from crawler.items import PAGE_FIELDS
+from crawler.pages.items import PAGE_FIELDS
 from tests.crawls.command import crawl, scrapy
 from tests.crawls.crawled import crawl_site, read_back
 from tests.sites.hostile import HostileSite

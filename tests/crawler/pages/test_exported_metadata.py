@@ -10,12 +10,8 @@ import pytest
 
 from crawler.console.page_export import write_rows
 from crawler.feeds.exporters import ParquetItemExporter
-from crawler.items import PAGE_FIELDS
-from crawler.pages.page_row import metadata_fields, packed_metadata
-from crawler.reading.html_parsing import parse
-from crawler.reading.metadata.metadata_reader import read_metadata
-from crawler.reading.page_elements import collect
-from tests.crawler.pages.test_page_metadata import PAGE
+from crawler.pages.items import PAGE_FIELDS
+from tests.crawler.pages.test_page_metadata import PAGE, fields_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,9 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def row() -> dict[str, Any]:
-    metadata = read_metadata(collect(parse(PAGE.encode())), "http://acme.example/lamps/1")
-    fields = metadata_fields(packed_metadata(metadata), metadata.title, metadata.date)
-    return {**dict.fromkeys(PAGE_FIELDS), "url": "http://acme.example/lamps/1", **fields}
+    return fields_of(PAGE)
 
 
 def test_csv_has_lists_and_mappings_as_json(row: dict[str, Any], tmp_path: Path) -> None:

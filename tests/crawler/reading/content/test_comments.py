@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from crawler.pages.export import comments_of, text_of
+from crawler.pages.items import comments_of, text_of
 from crawler.reading.content.content_text import shown_text
 from crawler.reading.content.content_xml import compress, pack_content, unpack_content
 from crawler.reading.page_reading import PageReader

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import pytest
 from itemadapter import ItemAdapter
 
-from crawler.items import Page, page_of_capture
+from crawler.pages.items import Page, page_of_capture
 from crawler.pages.page_context import Captured, Fetched, blank_row
 from crawler.reading.content.content_xml import (
     ContentError,

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from crawler.pages.export import comments_of, fields_of, text_of
-from crawler.pages.page_row import COLUMNS
-from crawler.reading.content.content_text import Shown, prepared
+from crawler.pages.page_row import COLUMNS, times_named, to_unsigned
+from crawler.pages.reasons import Reason, detail_of, in_words
+from crawler.pages.verdicts import UNCHANGED
+from crawler.reading.content.content_text import Shown, prepared, shown_text
 from crawler.reading.content.content_text import markdown as markdown_text
+from crawler.reading.content.content_xml import decompress, unpack_content
 
 if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping
+
     from crawler.pages.page_context import Captured
 
 
@@ -113,11 +120,53 @@ class MarkdownPage(Page):
 
 PAGE_FIELDS = tuple(field.name for field in fields(Page))
 
+_COLUMNS = frozenset(COLUMNS)
+
 ROW_FORMATS = ("jsonl", "jl", "json", "csv", "xml", "parquet")
 """Formats of feeds and tables of pages."""
 
 LINK_FORMATS = (*ROW_FORMATS, "graphml")
 """Formats of tables of links."""
+
+
+def fields_of(row: Mapping[str, Any] | sqlite3.Row) -> dict[str, Any]:
+    """Return the fields of ``Page`` for a row of ``pages`` and its joined URLs, without the texts.
+
+    A field has the value of the column of its name, or else of that key in the column
+    ``metadata``, unless it is computed here; None: not known.
+    """
+    unchanged = row["seen_visit"] > row["visit"]
+    metadata = json.loads(row["metadata"]) if row["metadata"] else {}
+    sources = metadata.get("sources", {})
+    is_change = "date" in sources and sources["date"] == sources.get("modified")
+    stored = {name: row[name] if name in _COLUMNS else metadata.get(name) for name in PAGE_FIELDS}
+    return stored | {
+        "fetched_at": iso_time(row["seen_at"] if unchanged else row["fetched_at"]),
+        "full_title": metadata.get("full_title") or row["title"],
+        "published": None if is_change else row["date"],
+        "text": None,
+        "comments": None,
+        "payload_digest": _hex_digest(row["payload_digest"]),
+        "text_digest": _hex_digest(row["text_digest"]),
+        "fingerprint": _hex_fingerprint(to_unsigned(row["fingerprint"])),
+        "verdict": UNCHANGED if unchanged else row["verdict"],
+        "reason": in_words(row["reason"]),
+        "duplicate_of": row["kept_url"],
+        "resembles": row["resembled_url"] or detail_of(row["reason"], Reason.RESEMBLES),
+        "part_of": row["part_of_url"],
+        "away": row["away"],
+        "better_url": max(
+            (row["better_urls"] or "").splitlines(),
+            key=lambda url: (times_named(url, row["language"]), -len(url)),
+            default=None,
+        ),
+    }
+
+
+def page_of(row: sqlite3.Row) -> dict[str, Any]:
+    """Return what ``fields_of`` does, with the texts."""
+    shown = {"text": text_of(row["content"]), "comments": comments_of(row["content"])}
+    return fields_of(row) | shown
 
 
 def page_of_capture(captured: Captured, *, markdown: bool = False) -> Page:
@@ -148,3 +197,29 @@ def _page_of(captured: Captured) -> Page:
     del page.text, page.comments
     page.content = captured.row.content
     return page
+
+
+def text_of(content: bytes | None) -> str | None:
+    """Return a stored content as plain text."""
+    return None if content is None else shown_text(content)
+
+
+def comments_of(content: bytes | None) -> str | None:
+    """Return the comments beside a stored content, a line for each block, or None without any."""
+    if content is None or not decompress(content).startswith(b"<doc>"):
+        return None
+    comments = unpack_content(content).getnext()
+    return None if comments is None else "\n".join(comments.itertext()) or None
+
+
+def iso_time(seconds: float) -> str:
+    """Return seconds since 1970 as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def _hex_digest(digest: bytes | None) -> str | None:
+    return None if digest is None else digest.hex()
+
+
+def _hex_fingerprint(fingerprint: int | None) -> str | None:
+    return None if fingerprint is None else f"{fingerprint:016x}"
