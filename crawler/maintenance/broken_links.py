@@ -8,11 +8,11 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from crawler.pages.export import stored_urls
+from crawler.pages.export import stored_redirects, stored_urls
 from crawler.pages.page_links import LinkGraph, PageLink
 from crawler.pages.page_row import linked_from
 from crawler.pages.reasons import Reason, codes, in_words
-from crawler.pages.verdicts import FAILED, GONE
+from crawler.pages.url_history import failed_urls
 from crawler.reading.link_extraction import is_place
 from crawler.reading.link_kinds import PAGES
 from crawler.storage import meta_names
@@ -29,24 +29,8 @@ if TYPE_CHECKING:
 LARGEST = 20
 """Examples that a report holds at most."""
 
-_FAILED = f"""
-SELECT pages.key, url, status, coalesce(known.reason, pages.reason),
-       coalesce(since, pages.visit), metadata FROM pages
-LEFT JOIN known ON known.key = pages.key
-WHERE latest = 1 AND (verdict = '{FAILED}' OR outcome IN ('{GONE}', '{FAILED}'))
-ORDER BY pages.id
-"""
-
 # What was not sent again names what it named before.
 _READ_AT = "SELECT iif(not_sent, since - 1, visit) FROM known WHERE key = ?"
-_REDIRECTS = """
-SELECT redirects.key, redirects.url, target, coalesce(pages.url, requests.url, ''), fragment
-FROM redirects
-LEFT JOIN pages ON pages.key = target AND pages.latest = 1
-LEFT JOIN requests ON requests.key = target
-ORDER BY redirects.url
-"""
-
 _MAX_HOPS = 100
 """Follow a chain of redirects no farther, since a site can make endless ones."""
 
@@ -141,7 +125,7 @@ def failed_pages(connection: sqlite3.Connection) -> dict[bytes, BrokenLink]:
     canonicalizer = stored_canonicalizer(connection)
     last = int(meta_of(connection.execute, meta_names.VISIT) or 0)
     found = {}
-    for key, url, status, reason, since, metadata in connection.execute(_FAILED):
+    for key, url, status, reason, since, metadata in failed_urls(connection.execute):
         if codes(reason) & _NOT_BROKEN:
             continue
         source, asked_at = linked_from(metadata), last
@@ -278,7 +262,7 @@ class RedirectChains:
         self.ends: dict[bytes, bytes] = {}
         targets: dict[bytes, tuple[bytes, str]] = {}
         placed = set[bytes]()
-        for key, url, target, target_url, fragment in connection.execute(_REDIRECTS):
+        for key, url, target, target_url, fragment in stored_redirects(connection):
             self.urls[key] = url
             if fragment:
                 placed.add(key)

@@ -167,8 +167,9 @@ SELECT {{columns}} FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({liste
 AND text_digest IS NOT NULL AND {{condition}} ORDER BY id LIMIT ?
 """
 _REDIRECTS = """
-SELECT redirects.url, pages.url
-FROM redirects LEFT JOIN pages ON pages.key = redirects.target AND pages.latest = 1
+SELECT redirects.key, redirects.url, target, pages.url, requests.url, fragment
+FROM redirects LEFT JOIN pages ON pages.key = target AND pages.latest = 1
+LEFT JOIN requests ON requests.key = target
 ORDER BY redirects.url
 """
 
@@ -333,7 +334,18 @@ class Redirect(NamedTuple):
 
 def redirects(connection: sqlite3.Connection) -> Iterator[Redirect]:
     """Yield every URL that redirects."""
-    return (Redirect(*row) for row in connection.execute(_REDIRECTS))
+    return (Redirect(row[1], row[3]) for row in connection.execute(_REDIRECTS))
+
+
+def stored_redirects(
+    connection: sqlite3.Connection,
+) -> Iterator[tuple[bytes, str, bytes, str, str | None]]:
+    """Yield key and URL of every URL that redirects, those of its target, and the fragment there.
+
+    The URL of a target that was neither fetched nor queued is empty.
+    """
+    for key, url, target, page, request, fragment in connection.execute(_REDIRECTS):
+        yield key, url, target, page or request or "", fragment
 
 
 def original_url(connection: sqlite3.Connection, page: int) -> str | None:

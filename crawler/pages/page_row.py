@@ -241,6 +241,12 @@ def newest_url(read: Read, key: bytes) -> str | None:
     return None if row is None else row[0]
 
 
+def was_read(read: Read, key: bytes) -> bool:
+    """Return whether the newest capture of a URL is of a page."""
+    row = read("SELECT verdict FROM pages WHERE key = ? AND latest = 1", (key,)).fetchone()
+    return row is not None and row[0] not in WITHOUT_PAGE
+
+
 def keys_after(read: Read, last: int) -> list[tuple[int, bytes]]:
     """Return id and key of all newest captures after one, in their order."""
     sql = "SELECT id, key FROM pages WHERE id > ? AND latest = 1 ORDER BY id"

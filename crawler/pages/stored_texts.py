@@ -10,7 +10,7 @@ import numpy as np
 import zstandard
 
 from crawler.pages.page_row import columns_of, to_unsigned
-from crawler.pages.verdicts import INEXACT, KEPT, listed
+from crawler.pages.verdicts import DUPLICATES, INEXACT, KEPT, listed
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.content.content_xml import FROM_LINES, PackedContent, StoredText, decompress
 from crawler.reading.reading import Extract, extract_of
@@ -60,6 +60,13 @@ SIGNED = (
 )
 """The condition of captures that are found by their signatures and passages:
 ``PageDocuments.text`` has their texts, so that there is something to compare."""
+
+_WANTED = f"""
+SELECT text_digest FROM elsewhere WHERE text_digest IS NOT NULL
+UNION SELECT text_digest FROM pages
+WHERE latest = 1 AND verdict IN ({listed(DUPLICATES)}) AND text_digest IS NOT NULL
+    AND id NOT IN (SELECT page FROM near_texts)
+"""
 
 _AMONG = "id IN (SELECT value FROM json_each(?))"
 
@@ -224,6 +231,17 @@ def text_from(read: Execute, first: int) -> tuple[int, str, bytes] | None:
     sql = "SELECT id, url, text FROM pages WHERE id >= ? AND latest = 1 AND text IS NOT NULL"
     row = read(f"{sql} ORDER BY id LIMIT 1", (first,)).fetchone()
     return None if row is None else tuple(row)
+
+
+def wanted_texts(read: Execute) -> sqlite3.Cursor:
+    """Return the digests of texts of duplicates and of their originals that a crawl may lack."""
+    return read(_WANTED, ())
+
+
+def has_text(read: Execute, digest: bytes) -> bool:
+    """Return whether any capture holds a text."""
+    sql = "SELECT 1 FROM pages WHERE text_digest = ? AND text IS NOT NULL"
+    return read(sql, (digest,)).fetchone() is not None
 
 
 class TextSource(NamedTuple):

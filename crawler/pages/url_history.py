@@ -23,9 +23,10 @@ from crawler.pages.verdicts import (
 )
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
 
-    from crawler.pages.page_row import PageRow
+    from crawler.pages.page_row import PageRow, Read
     from crawler.pages.reasons import Stored
     from crawler.storage.database import Database
 
@@ -156,6 +157,20 @@ UNION ALL
 SELECT 'wall ' || cluster, key, url FROM wall_pages JOIN pages ON id = page
 WHERE seen_visit = ?1 AND verdict IN ({listed(WALLS)})
 """
+
+
+_GONE_OR_FAILED = f"""
+SELECT pages.key, url, status, coalesce(known.reason, pages.reason),
+       coalesce(since, pages.visit), metadata
+FROM pages LEFT JOIN known ON known.key = pages.key
+WHERE latest = 1 AND (verdict = '{FAILED}' OR outcome IN ('{GONE}', '{FAILED}'))
+ORDER BY pages.id
+"""
+
+
+def failed_urls(read: Read) -> sqlite3.Cursor:
+    """Return key, URL, status, reason, since which visit, and metadata of what gives no page."""
+    return read(_GONE_OR_FAILED, ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from crawler.maintenance.merge.merged_captures import LENT_AT
 from crawler.maintenance.tally import ALL_PAGES
-from crawler.pages.page_row import PageRow
+from crawler.pages.page_row import PageRow, was_read
 from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason
-from crawler.pages.stored_texts import unpack
+from crawler.pages.stored_texts import has_text, unpack, wanted_texts
 from crawler.pages.url_history import IntervalPolicy, KnownUrls, Outcome
-from crawler.pages.verdicts import DUPLICATES, NEW, WITHOUT_PAGE, listed
+from crawler.pages.verdicts import NEW
 from crawler.reading.content.content_xml import FROM_LINES, pack_lines
 from crawler.storage import meta_names
 from crawler.storage.database import Database
@@ -25,26 +26,13 @@ if TYPE_CHECKING:
 
     from crawler.maintenance.merge.merged_crawls import MergedCrawl
     from crawler.maintenance.verify.finding import CheckWatch
+    from crawler.pages.page_row import Read
     from crawler.pages.shared_verdicts import FleetKeptText
 
 
 SCRATCH = "CREATE TABLE scratch.wanted (text_digest BLOB PRIMARY KEY) WITHOUT ROWID;"
 _WANT = "INSERT OR IGNORE INTO scratch.wanted VALUES (?)"
 _IS_WANTED = "SELECT 1 FROM scratch.wanted WHERE text_digest = ?"
-# Texts of duplicates and of their originals that a crawl may lack.
-_WANTED = f"""
-SELECT text_digest FROM elsewhere WHERE text_digest IS NOT NULL
-UNION SELECT text_digest FROM pages
-WHERE latest = 1 AND verdict IN ({listed(DUPLICATES)}) AND text_digest IS NOT NULL
-    AND id NOT IN (SELECT page FROM near_texts)
-"""
-_HAS_TEXT = "SELECT 1 FROM pages WHERE text_digest = ? AND text IS NOT NULL"
-_HAS_PAGE = f"""
-SELECT 1 FROM pages WHERE key = ? AND latest = 1 AND verdict NOT IN ({listed(WITHOUT_PAGE)})
-"""
-
-
-LENT_AT = 0.0  # the moment at which a text that a fleet lends was fetched: before all captures
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +98,7 @@ class FleetCrawl:
         Complexity: O(texts of the fleet); memory of one.
         """
         for source in self.sources:
-            self.database.write_many(_WANT, source.connection.execute(_WANTED))
+            self.database.write_many(_WANT, wanted_texts(source.connection.execute))
         watch.begin("texts of the fleet", 0)
         self.folder.mkdir()
         with closing(Database(self.folder)) as database:
@@ -131,7 +119,7 @@ class FleetCrawl:
         async for kept in self.fleet.kept():
             watch.advance()
             page = kept.original
-            if restores and not self._is_there(_HAS_PAGE, page.key):
+            if restores and not self._is_there(was_read, page.key):
                 row, before = await self._row(store, kept), store.previous(page.key)
                 store.insert(row, in_place=before is None or before.fetched_at <= row.fetched_at)
                 history.note(page.key, row.visit, Outcome(NEW), page.fetched_at)
@@ -143,11 +131,11 @@ class FleetCrawl:
 
     def _is_wanted(self, digest: bytes | None) -> bool:
         is_named = self.database.read(_IS_WANTED, (digest,)).fetchone() is not None
-        return is_named and not self._is_there(_HAS_TEXT, digest)
+        return digest is not None and is_named and not self._is_there(has_text, digest)
 
-    def _is_there(self, sql: str, value: bytes | None) -> bool:
-        """Return whether any of the crawls has what a query finds."""
-        return any(source.one(sql, value) is not None for source in self.sources)
+    def _is_there(self, has: Callable[[Read, bytes], bool], value: bytes) -> bool:
+        """Return whether any of the crawls has a page or a text."""
+        return any(has(source.connection.execute, value) for source in self.sources)
 
     async def _row(self, store: PageStore, kept: FleetKeptText) -> PageRow:
         page, content = kept.original, await kept.content()

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.storage.database import Database
 
+LENT_AT = 0.0
+"""The moment at which a text that a fleet lends was fetched: before all captures."""
+
 _AT_ONCE = 1_000
 
 _CAPTURES = """
@@ -105,6 +108,11 @@ UPDATE pages SET verdict = '{NOT_HTML}', distance = NULL, similarity = NULL,
 WHERE {_COPIES_OF_FILES} AND duplicate_of IS NULL
 """
 
+_END_LOAN = f"""
+DELETE FROM pages WHERE fetched_at = {LENT_AT}
+    AND id IN (SELECT id FROM scratch.captures WHERE source = ? AND latest = 0)
+"""
+
 SCRATCH = """
 CREATE TABLE scratch.found (
     fetched_at REAL, source INTEGER, old INTEGER, key BLOB, latest INTEGER, verdict TEXT,
@@ -159,6 +167,11 @@ def name_originals(database: Database) -> None:
     for sql in (_NAME_ELSEWHERE, _NAME_FILE, _FILES_ALONE):
         database.write(sql)
         database.commit()
+
+
+def end_loan(database: Database, source: int) -> None:
+    """Delete what the fleet lent, which has been moved to the pages that needed it."""
+    database.write(_END_LOAN, (source,))
 
 
 class MergedCapture(NamedTuple):

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 from crawler.maintenance.crawl_directory import CrawlDirectory, made_whole
 from crawler.maintenance.merge import fleet_texts, merged_captures, merged_crawls
 from crawler.maintenance.merge.fleet_texts import FleetCrawl, fleet_of
-from crawler.maintenance.merge.merged_captures import copy_captures, name_originals, number_captures
+from crawler.maintenance.merge.merged_captures import (
+    copy_captures,
+    end_loan,
+    name_originals,
+    number_captures,
+)
 from crawler.maintenance.merge.merged_crawls import MergedCrawl, PartedKeys, blamed, opened
 from crawler.maintenance.merge.small_tables import (
     merge_known,
@@ -46,11 +51,6 @@ if TYPE_CHECKING:
     from crawler.maintenance.verify.finding import CheckWatch
 
 _SOURCE_OF = "SELECT source FROM scratch.captures WHERE id = ?"
-# What the fleet lent has been moved to the pages that needed it.
-_END_LOAN = f"""
-DELETE FROM pages WHERE fetched_at = {fleet_texts.LENT_AT}
-    AND id IN (SELECT id FROM scratch.captures WHERE source = ? AND latest = 0)
-"""
 _SCRATCH = merged_captures.SCRATCH + merged_crawls.SCRATCH + fleet_texts.SCRATCH
 
 
@@ -211,7 +211,7 @@ class _Merging:
                     raise JobError(f"--redis: {error}; merge without it lacks the text") from None
                 raise error.of(folder) from None
             if self._sources[-1].folder == self._fleet:
-                database.write(_END_LOAN, (len(self._sources) - 1,))
+                end_loan(database, len(self._sources) - 1)
             database.commit()
             self._give_wall_verdicts()
             orphans = [str(url) for _, url in database.read(ORPHANS)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.queue import MAX_TRIES
 from crawler.frontier.request_records import MalformedRequestError, decode_parts
+from crawler.maintenance.verify.capture_checks import NO_PAGE
 from crawler.maintenance.verify.finding import Mend, Rule, encoded_request, writing
 from crawler.storage import meta_names
 from crawler.storage.states import (
@@ -43,9 +44,9 @@ WHERE requests.state = {SKIPPED} AND requests.rule > 0 AND (
     (SELECT 1 FROM requests AS other WHERE other.key = url_groups.key AND other.state != {SKIPPED}))
 ORDER BY requests.id
 """
-_WRONG_GROUP = """
+_WRONG_GROUP = f"""
 NOT EXISTS (SELECT 1 FROM requests WHERE requests.key = url_groups.key)
-OR (page NOTNULL AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.id = url_groups.page))
+OR (page NOTNULL AND {NO_PAGE.format("url_groups.page")})
 """
 
 _QUEUED = f"SELECT id, url, request, key FROM requests WHERE state IN ({QUEUED}) ORDER BY id"

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import ParseError, iterparse
 
 from crawler.maintenance.rejudge.rejudging import judge_again
 from crawler.maintenance.tally import ALL_PAGES, KEPT_PAGES
-from crawler.maintenance.verify.capture_checks import find_misplaced, queue_orphans
+from crawler.maintenance.verify.capture_checks import find_misplaced, find_strange, queue_orphans
 from crawler.maintenance.verify.column_checks import (
     ALTERED,
     VALUES,
@@ -32,7 +32,6 @@ from crawler.maintenance.verify.file_checks import (
 )
 from crawler.maintenance.verify.finding import Repairer, Rule
 from crawler.maintenance.verify.queue_checks import find_misruled, find_unqueued
-from crawler.maintenance.verify.table_checks import find_strange
 from crawler.maintenance.verify.text_checks import find_misread, find_misshown
 from crawler.maintenance.verify.verdict_checks import find_misjudged, find_near
 from crawler.pages.export import stored_urls
