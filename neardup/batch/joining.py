@@ -26,11 +26,11 @@ from pyspark.sql.functions import expr
 from neardup.batch.analysing import schema_of
 from neardup.batch.near_runs import near_in_runs
 from neardup.batch.output_tables import PAIRS
-from neardup.batch.schemes import WORDS, Blocks, Scheme, expected_unequal, max_unequal
+from neardup.batch.schemes import WORDS, Blocks, Scheme, differing_share
 from neardup.batch.spark_session import held
 from neardup.candidates import MAX_SET_BYTES, LruCache
 from neardup.features.hashing import Hashes
-from neardup.indexes.banding import CANDIDATE_PERMUTATIONS
+from neardup.indexes.banding import CANDIDATE_PERMUTATIONS, max_unequal
 from neardup.names import Name, difference, name_of
 from neardup.parameters import Parameters
 from neardup.verification import JaccardComparison, JaccardVerifier
@@ -134,7 +134,8 @@ def limits_of(parameters: Parameters, first_new: int) -> JoinLimits:
         every = CANDIDATE_PERMUTATIONS
         return JoinLimits(radius, every, radius, first_new, MAX_IN_BLOCK, *[MAX_FOUND] * 3)
     # Similar texts share many bands, so that a few of each make enough.
-    most, similar = (count(parameters.min_similarity) for count in (max_unequal, expected_unequal))
+    differing = differing_share(parameters.min_similarity)
+    most, similar = max_unequal(differing), int(differing * CANDIDATE_PERMUTATIONS)
     found = (MAX_FOUND, MAX_OF_MANY, NEAREST_OF_MANY)
     return JoinLimits(_FINGERPRINT_BITS, most, similar, first_new, MAX_COMPARED, *found)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from neardup.features.hashing import GOLDEN, Hashes, mix
 from neardup.fingerprints.minhash import Signature
-from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
+from neardup.indexes.banding import CANDIDATE_BANDING
 from neardup.parameters import Parameters
 
 _BITS = 64
@@ -123,8 +123,6 @@ def _secs(scheme: Blocks, texts: int) -> float:
 WORDS = ("sketch0", "sketch1")
 """The columns of a sketch, 64 bits each."""
 
-_MAX_LOST = 1e-7
-
 # The 32-bit finalizer of MurmurHash3 (Austin Appleby, public domain).
 _FIRST = np.uint32(0x85EBCA6B)
 _SECOND = np.uint32(0xC2B2AE35)
@@ -155,31 +153,6 @@ def _mixed(values: Signature) -> Signature:
     return mixed
 
 
-def max_unequal(min_similarity: float) -> int:
-    """Return the number of values in which the sketches of two similar texts may differ.
-
-    The two bits of a value agree by chance once in four times, so that those of texts of similarity
-    s differ with a chance of .75 * (1 - s), and sketches of texts at ``min_similarity`` differ in
-    more values once in 10**7 pairs, by Chernoff's bound. Those of texts that share nothing hardly
-    ever differ in so few.
-    """
-    unequal_share = 0.75 * (1.0 - min_similarity)
-    for unequal in range(CANDIDATE_PERMUTATIONS):
-        share = unequal / CANDIDATE_PERMUTATIONS
-        if share > unequal_share and _tail(share, unequal_share) <= _MAX_LOST:
-            return unequal
-    return CANDIDATE_PERMUTATIONS
-
-
-def expected_unequal(min_similarity: float) -> int:
-    """Return the number of values in which the sketches of two texts at a similarity differ."""
-    return int(0.75 * (1.0 - min_similarity) * CANDIDATE_PERMUTATIONS)
-
-
-def _tail(share: float, expected: float) -> float:
-    """Bound the chance of at least that share of values, where another one is expected."""
-    if expected == 0.0:
-        return 0.0
-    divergence = share * math.log(share / expected)
-    divergence += (1 - share) * math.log((1 - share) / (1 - expected))
-    return math.exp(-CANDIDATE_PERMUTATIONS * divergence)
+def differing_share(similarity: float) -> float:
+    """Return the chance that the two bits of a value differ, which agree by chance once in four."""
+    return 0.75 * (1.0 - similarity)

@@ -78,15 +78,25 @@ def least_estimate(min_similarity: float) -> float:
     Returns:
         At least 0; at .8 it is about .52.
     """
-    values, differing = CANDIDATE_PERMUTATIONS, (1.0 - min_similarity) * 15 / 16
-    unequal, share = values, 0.0
-    while unequal:
+    unequal = max_unequal((1.0 - min_similarity) * 15 / 16, _LOST)
+    return max(0.0, 1.0 - unequal * 16 / 15 / CANDIDATE_PERMUTATIONS)
+
+
+@cache
+def max_unequal(differing: float, lost: float = 1e-7) -> int:
+    """Return the number of values in which the signatures of two similar texts may differ.
+
+    Args:
+        differing: The chance that one value differs, or what a sketch has of it, 0 to 1.
+        lost: The largest share of such texts that differ in more values.
+    """
+    values, share = CANDIDATE_PERMUTATIONS, 0.0
+    for unequal in range(values, 0, -1):
         rarer = math.comb(values, unequal) * differing**unequal
         share += rarer * (1.0 - differing) ** (values - unequal)
-        if share > _LOST:
-            break
-        unequal -= 1
-    return max(0.0, 1.0 - unequal * 16 / 15 / values)
+        if share > lost:
+            return unequal
+    return 0
 
 
 def banding(min_similarity: float, permutations: int, min_recall: float) -> Banding:

@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 from neardup.document import Document
 from neardup.errors import ServerError
 from neardup.indexes.arrays import Ids
+from neardup.indexes.banding import max_unequal
 from neardup.kept_facts import MARKS, all_marks_of
 from neardup.names import unpacked
 from neardup.parameters import Parameters
 from neardup.storage.documents import ENCODING, compress, decompress
-from neardup.storage.redis.postings import SKETCH_BYTES, max_unequal, sketch_of
+from neardup.storage.redis.postings import SKETCH_BYTES, sketch_of
 from neardup.titles import names_segment, words_of
 
 _HEAD = struct.Struct(f">16s16sB16sQ{SKETCH_BYTES}s{MARKS}I")
@@ -63,7 +64,7 @@ class Limits(NamedTuple):
 
 def limits_of(parameters: Parameters) -> Limits:
     """Return the limits beyond which parameters make no verdict."""
-    unequal = max_unequal(parameters.min_similarity)
+    unequal = max_unequal(1.0 - parameters.min_similarity)
     return Limits(parameters.max_distance, unequal, int(parameters.compare_names))
 
 

@@ -8,7 +8,6 @@ tells about how similar the texts are.
 Reference: Li and Koenig, b-bit minwise hashing, WWW 2010, section 3.
 """
 
-import math
 import struct
 from collections.abc import Sequence
 from functools import cache
@@ -52,7 +51,6 @@ _BAND_VALUES = struct.Struct(f">{_BANDS}I")  # a band is four values of one byte
 _CHECK_BYTES = 2
 _RECORD = np.dtype([("check", f"<u{_CHECK_BYTES}"), ("low", "<u4"), ("high", "u1")])
 BAND_RECORD_BYTES = _CHECK_BYTES + NUMBER_BYTES
-_MAX_LOST = 1e-7
 
 
 @cache
@@ -140,21 +138,6 @@ def are_similar(sketch: bytes, others: NDArray[np.uint8], max_unequal: int) -> N
     similar: NDArray[np.bool_] = equal.sum(axis=1) >= SKETCH_BYTES - max_unequal
     similar &= share_band
     return similar
-
-
-@cache
-def max_unequal(min_similarity: float) -> int:
-    """Return the number of values in which the sketches of two similar texts may differ.
-
-    The sketches of texts at ``min_similarity`` differ in more values once in 10**7 pairs.
-    """
-    different, chance = 1.0 - min_similarity, 0.0
-    for count in range(SKETCH_BYTES, 0, -1):
-        choices = math.comb(SKETCH_BYTES, count)
-        chance += choices * different**count * min_similarity ** (SKETCH_BYTES - count)
-        if chance > _MAX_LOST:
-            return count
-    return 0
 
 
 class RedisBands:

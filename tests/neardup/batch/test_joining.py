@@ -17,10 +17,11 @@ from neardup.batch.schemes import (
     Bands,
     Blocks,
     cheapest_blocks,
-    max_unequal,
+    differing_share,
     scheme_of,
     sketches_of,
 )
+from neardup.indexes.banding import max_unequal
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def unequal(ours: Hashes, theirs: Hashes) -> int:
 
 @pytest.mark.parametrize("similarity", [0.5, 0.8, 0.95])
 def test_sketches_of_similar_texts_are_never_too_far(similarity: float) -> None:
-    most = max_unequal(similarity)
+    most = max_unequal(differing_share(similarity))
     assert (1 - similarity) * 0.75 * 64 < most < 64
     compared = 0
     # A changed word takes five of some 300 shingles away, and brings five others.
@@ -168,7 +169,7 @@ def test_sketches_of_similar_texts_are_never_too_far(similarity: float) -> None:
 def test_sketches_of_other_texts_are_too_far() -> None:
     sketches = sketches_of(np.stack([signature(prose(seed, 300)) for seed in range(60)]))
     pairs = list(itertools.combinations(sketches, 2))
-    assert all(unequal(one, other) > max_unequal(0.8) for one, other in pairs)
+    assert all(unequal(one, other) > max_unequal(differing_share(0.8)) for one, other in pairs)
 
 
 def test_bands_bring_nearly_all_similar_texts_together() -> None:

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neardup import Parameters, analyse, jaccard
+from neardup.indexes.banding import max_unequal
 from neardup.storage.redis import postings as module
 from neardup.storage.redis import record_lists
 from neardup.storage.redis.connecting import connect
@@ -19,7 +20,6 @@ from neardup.storage.redis.postings import (
     SKETCH_BYTES,
     RedisBands,
     are_similar,
-    max_unequal,
     sharing,
     sketch_of,
 )
@@ -153,7 +153,7 @@ def _sketch(text: str) -> bytes:
 
 @pytest.mark.parametrize("similarity", [0.3, 0.5, 0.8, 0.95])
 def test_hardly_a_similar_pair_differs_in_more_values(similarity: float) -> None:
-    most = max_unequal(similarity)
+    most = max_unequal(1 - similarity)
     assert most < SKETCH_BYTES
     source = np.random.default_rng(1)
     differing = source.binomial(SKETCH_BYTES, 1 - similarity, 1_000_000)
@@ -167,5 +167,5 @@ def test_hardly_a_similar_pair_differs_in_more_values(similarity: float) -> None
 
 
 def test_equal_sets_differ_in_no_value_and_unlike_ones_in_any_number() -> None:
-    assert max_unequal(1.0) == 0
-    assert max_unequal(0.0) == SKETCH_BYTES
+    assert max_unequal(0.0) == 0
+    assert max_unequal(1.0) == SKETCH_BYTES
