@@ -195,8 +195,9 @@ class EvidenceSource:
         if not self.parameters.verify or signature is None:
             return distinct(near)
         least = least_estimate(self.parameters.min_similarity)
-        sharing = self.signatures.query_ids(
-            unpacked_signature(signature), min_similarity=least, limit=MAX_SHARING
+        signatures = unpacked_signature(signature)[np.newaxis]
+        _, sharing = self.signatures.query_many_ids(
+            signatures, min_similarity=least, limit=MAX_SHARING
         )
         if not len(near) and len(sharing) < 2:
             return sharing

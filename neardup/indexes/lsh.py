@@ -247,19 +247,6 @@ class LshIndex(Closing):
         similarities = self._similarities
         return [_candidate(Candidate, (number, similarities[unequal])) for number, unequal in found]
 
-    def query_ids(
-        self, signature: Signatures, *, min_similarity: float, limit: int | None = None
-    ) -> Ids:
-        """Find the entries that :meth:`query` finds, and return their ids alone, in its order.
-
-        Returns:
-            int64, (candidates,).
-
-        Raises and complexity: as for :meth:`query`.
-        """
-        value = checked_signature(signature, self.permutations)
-        return self._tables.find_many(value[np.newaxis], *self._bounds(min_similarity, limit))[1]
-
     def query_many(
         self,
         signatures: Signatures,
@@ -285,11 +272,15 @@ class LshIndex(Closing):
         return LshCandidates(positions, ids, np.array(self._similarities)[unequal])
 
     def query_many_ids(
-        self, signatures: Signatures, *, limit: int | None = None
+        self,
+        signatures: Signatures,
+        *,
+        min_similarity: float | None = None,
+        limit: int | None = None,
     ) -> tuple[Positions, Ids]:
         """Return positions and ids of the matches of :meth:`query_many`; errors are the same."""
         values = checked_signatures(signatures, self.permutations)
-        return self._tables.find_many(values, *self._bounds(None, limit))[:2]
+        return self._tables.find_many(values, *self._bounds(min_similarity, limit))[:2]
 
     def ids(self) -> Ids:
         """Return the ids of all entries, in the order in which they came: int64, (entries,).

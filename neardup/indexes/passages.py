@@ -121,8 +121,3 @@ def add_sample(
             _logger.warning(message, len(index))
         return
     index.add_many(held[:, np.newaxis], number)
-
-
-def holds_sample(index: LshIndex, sample: Sample, number: int) -> bool:
-    """Whether an index holds a value of this sample for a text."""
-    return number in index.query_many_ids(sample[:, np.newaxis])[1]

@@ -13,11 +13,11 @@ from neardup.features.hashing import Hashes
 from neardup.features.shingles import occurrences
 from neardup.fingerprints.minhash import packed_signature, unpacked_signature
 from neardup.fingerprints.winnowing import sample
-from neardup.indexes.arrays import Ids
+from neardup.indexes.arrays import Ids, Signatures
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS, Banding
 from neardup.indexes.lsh import LshIndex
 from neardup.indexes.lsh_file import remove_files
-from neardup.indexes.passages import PASSAGE_BANDING, add_sample, holds_sample
+from neardup.indexes.passages import PASSAGE_BANDING, add_sample
 from neardup.whole import part_of
 
 _logger = logging.getLogger(__name__)
@@ -43,38 +43,34 @@ class _Kind(NamedTuple):
         name: The word for it.
         permutations: Values of an entry.
         shape: Their bands.
-        add: Adds a text to an index, by the hashes of its shingles and by its id.
-        holds: Whether an index has a text, by the same.
+        entries: Returns the entries of a text by the hashes of its shingles: uint32, (entries,
+            permutations).
+        add: Adds entries to an index with the id of their text.
     """
 
     name: str
     permutations: int
     shape: Banding
-    add: Callable[[LshIndex, Hashes, int], None]
-    holds: Callable[[LshIndex, Hashes, int], bool]
+    entries: Callable[[Hashes], Signatures]
+    add: Callable[[LshIndex, Signatures, int], None]
 
 
-def _add_signature(index: LshIndex, hashes: Hashes, number: int) -> None:
-    index.add(unpacked_signature(packed_signature(hashes, CANDIDATE_PERMUTATIONS)), number)
+def _signature(hashes: Hashes) -> Signatures:
+    return unpacked_signature(packed_signature(hashes, CANDIDATE_PERMUTATIONS))[np.newaxis]
 
 
-def _holds_signature(index: LshIndex, hashes: Hashes, number: int) -> bool:
-    signature = unpacked_signature(packed_signature(hashes, CANDIDATE_PERMUTATIONS))
-    return any(number == found.id for found in index.query(signature))
+def _passages(hashes: Hashes) -> Signatures:
+    return sample(hashes)[:, np.newaxis]
 
 
-def _add_passages(index: LshIndex, hashes: Hashes, number: int) -> None:
-    add_sample(index, sample(hashes), number)
-
-
-def _holds_passages(index: LshIndex, hashes: Hashes, number: int) -> bool:
-    return holds_sample(index, sample(hashes), number)
+def _add_passages(index: LshIndex, entries: Signatures, number: int) -> None:
+    add_sample(index, entries[:, 0], number)
 
 
 _SIGNATURES = _Kind(
-    "signatures", CANDIDATE_PERMUTATIONS, CANDIDATE_BANDING, _add_signature, _holds_signature
+    "signatures", CANDIDATE_PERMUTATIONS, CANDIDATE_BANDING, _signature, LshIndex.add_many
 )
-_PASSAGES = _Kind("passages", 1, PASSAGE_BANDING, _add_passages, _holds_passages)
+_PASSAGES = _Kind("passages", 1, PASSAGE_BANDING, _passages, _add_passages)
 
 
 def memory_signatures(shingle_size: int) -> LshIndex:
@@ -162,7 +158,8 @@ def _is_of(kind: _Kind, texts: SignedTexts, ends: Ids, index: LshIndex, shingle_
     Ids may agree by chance with an index of other texts, its ends hardly.
     """
     return all(
-        kind.holds(index, hashes, number) for number, hashes in _shingles(texts, ends, shingle_size)
+        number in index.query_many_ids(kind.entries(hashes))[1]
+        for number, hashes in _shingles(texts, ends, shingle_size)
     )
 
 
@@ -174,7 +171,7 @@ def _add(kind: _Kind, index: LshIndex, texts: SignedTexts, missing: Ids, shingle
             return
         some = missing[start : start + _BATCH]
         for number, hashes in _shingles(texts, some, shingle_size):
-            kind.add(index, hashes, number)
+            kind.add(index, kind.entries(hashes), number)
         index.flush()
 
 
