@@ -117,7 +117,6 @@ class LiveTab:
     def __init__(self, lab: Lab, trial: Trial) -> None:
         self._lab = lab
         self._crawl = lab.crawls[0]
-        self._verdict = self._host = _ALL
         with ui.element().classes("stack"):
             crawl_choice(lab, self._choose_crawl)
             self._figures = FigureRow(_FIGURES)
@@ -148,13 +147,8 @@ class LiveTab:
     def _filter(self, name: str) -> ui.select:
         chosen = ui.select({_ALL: f"every {name}"}, value=_ALL)
         chosen.props("dense outlined options-dense").classes(f"filter filter-{name}")
-        chosen.on_value_change(self._filtered)
+        chosen.on_value_change(self._show_pages)
         return chosen
-
-    async def _filtered(self) -> None:
-        self._verdict = str(self._by_verdict.value or _ALL)
-        self._host = str(self._by_host.value or _ALL)
-        self._show_pages()
 
     async def refresh(self) -> None:
         seen = self._crawl.seen
@@ -184,8 +178,9 @@ class LiveTab:
 
     def _show_pages(self) -> None:
         rows = []
+        verdict, host = self._by_verdict.value or _ALL, self._by_host.value or _ALL
         for page in self._crawl.seen.pages:
-            if self._verdict not in (_ALL, page.verdict) or self._host not in (_ALL, page.host):
+            if verdict not in (_ALL, page.verdict) or host not in (_ALL, page.host):
                 continue
             if not self._field.search.takes(page.url, page.title):
                 continue
