@@ -137,7 +137,7 @@ def fields_of(row: Mapping[str, Any] | sqlite3.Row) -> dict[str, Any]:
     """
     unchanged = row["seen_visit"] > row["visit"]
     metadata = json.loads(row["metadata"]) if row["metadata"] else {}
-    sources = metadata.get("sources", {})
+    sources = metadata.get("sources") or {}
     is_change = "date" in sources and sources["date"] == sources.get("modified")
     stored = {name: row[name] if name in _COLUMNS else metadata.get(name) for name in PAGE_FIELDS}
     return stored | {
