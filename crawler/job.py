@@ -69,7 +69,7 @@ class Job:
         url_rules: Learned URL rules.
         visits: Number, plan and notes of the visit, and what earlier ones know.
         store: The table ``pages``.
-        processor: Reads, judges and stores answers; its ``unsent`` keeps pages that were not sent.
+        processor: Reads, judges and stores answers; keeps pages that were not sent.
 
     Files:
         crawl.db: The authority: requests, pages, verdicts (``crawler.storage.schema``).
@@ -154,9 +154,9 @@ class Job:
             self._exit.callback(passages.abandon)
         boilerplate = CountedBoilerplate.opened(self.database)
         processor = PageProcessor(
-            self.store,
-            ReadingPool(self.options.reading),
-            Deduplicator(
+            store=self.store,
+            pool=ReadingPool(self.options.reading),
+            deduplicator=Deduplicator(
                 tuned.parameters,
                 documents=documents,
                 index=index,
@@ -164,11 +164,11 @@ class Job:
                 passages=passages,
                 boilerplate=boilerplate,
             ),
-            self.visits.known,
-            LinkStore(self.database, self.canonicalizer.known_as),
-            FleetOriginals(self.database, self.store),
-            self.visits.number,
-            tuned,
+            known=self.visits.known,
+            links=LinkStore(self.database, self.canonicalizer.known_as),
+            fleet_originals=FleetOriginals(self.database, self.store),
+            visit=self.visits.number,
+            tuned=tuned,
             obey_robots_meta=self.options.obey_robots_meta,
             keep_versions=self.options.keep_versions,
             keep_near_texts=self.options.keep_near_texts,
@@ -324,7 +324,7 @@ class Job:
         except MalformedUrl:
             canonical_url, key = url, payload_digest(url.encode("utf-8", "surrogatepass"))
         fetched = Fetched(url, canonical_url, key, way.depth, status, b"")
-        captured = self.processor.unsent.store_failure(fetched, verdict, reason, way.linked_from)
+        captured = self.processor.store_failure(fetched, verdict, reason, way.linked_from)
         self.result.count(verdict, reason=reason, is_again=captured.is_again)
         self.url_rules.note_failure([*way.redirected, url])
         self.url_rules.fixed.note_failure(key)
@@ -335,7 +335,7 @@ class Job:
         with suppress(MalformedUrl):
             key = self.canonicalizer.key(url)
             if key != self.canonicalizer.key(target):
-                self.processor.unsent.note_moved(key, target, status=status, permanent=permanent)
+                self.processor.note_moved(key, target, status=status, permanent=permanent)
 
     def promote_siblings(self, *, is_last: bool = False) -> list[Captured] | None:
         """Judge some near-duplicates again whose host's boilerplate is known now.

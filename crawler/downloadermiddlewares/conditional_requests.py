@@ -65,7 +65,7 @@ class ConditionalRequests(CrawlerComponent):
             self._parts[request] = part
             self._add(request, _OF_PARTS, (part.etag, f"bytes={part.size}-"))
         elif self._is_for_known(request) and not request.meta.get(WHOLE):
-            validators = self._job.processor.unsent.validators(self._spider.key_of(request))
+            validators = self._job.processor.validators(self._spider.key_of(request))
             self._add(request, CONDITIONS, validators or ())
 
     def _add(

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from crawler.pages import verdicts
 from crawler.pages.fleet_questions import FleetJudge, original_of
-from crawler.pages.gates import GateWatch
 from crawler.pages.judge import Judge, is_better, repeat
-from crawler.pages.page_context import Captured, Fetched, PageContext, PageRenderer, is_enough
-from crawler.pages.page_row import OriginalPage, PageRow, url_of
-from crawler.pages.promotion import Promotion, SiblingPromotion
+from crawler.pages.page_context import Captured, Fetched, PageContext, is_enough
+from crawler.pages.page_keeper import PageKeeper
+from crawler.pages.page_row import OriginalPage, PageRow
+from crawler.pages.promotion import SiblingPromotion
 from crawler.pages.reasons import Reason, together
 from crawler.pages.stored_texts import extract_of_row
-from crawler.pages.unsent_pages import UnsentPages
 from crawler.pages.url_history import Outcome
 from crawler.pages.walls import Walls
 from crawler.reading.link_kinds import PAGES
@@ -27,26 +26,19 @@ if TYPE_CHECKING:
 
     from crawler.pages.boilerplate import CountedBoilerplate
     from crawler.pages.live_parameters import Tuned
-    from crawler.pages.page_links import LinkStore
-    from crawler.pages.page_store import PageStore
-    from crawler.pages.promotion import Promoted
     from crawler.pages.rendered import Rendered
-    from crawler.pages.shared_verdicts import FleetOriginals, PageVerdict, SharedVerdicts
-    from crawler.pages.url_history import KnownUrls
+    from crawler.pages.shared_verdicts import PageVerdict, SharedVerdicts
     from crawler.reading.pool import ReadingPool
-    from crawler.reading.reading import Extract, Link
-    from neardup import Deduplicator, Document
-
-    _Kept = PageRow | OriginalPage | None
-
+    from crawler.reading.reading import Extract
+    from neardup import Document
 
 _NOT_SHOWN = Reason.NOT_RENDERED.stored("it shows less than at an earlier visit")
 
 STAGES = ("download", "parse", "extract", "judge and store")
 
 
-@dataclass(slots=True)
-class PageProcessor:
+@dataclass(slots=True, kw_only=True)
+class PageProcessor(PageKeeper):
     """Reads, judges and stores answers, cheapest layer first.
 
     The judgement and the store are one step without an ``await`` between them, so that of two equal
@@ -54,49 +46,29 @@ class PageProcessor:
     the store comes after.
 
     Args:
-        fleet_originals: Originals of duplicates that other crawls have.
-        tuned: Parameters of verdicts.
         keep_versions: Number of texts of a page that are kept, its newest included; 0 keeps all.
         keep_near_texts: Whether the texts of near-duplicates are stored.
-        keep_links: Whether the links of pages are stored, for visits in which a page is not sent.
         read_documents: Whether documents are read, and not taken for files.
         find_walls: Whether soft 404s and walls are recognised; in a fleet they never are.
         boilerplate: Counts of blocks of text by host; None counts none, as in a fleet.
-        renderer: Shows answers in a browser where that may tell more; None: no answer is shown.
     """
 
-    store: PageStore
     pool: ReadingPool
-    deduplicator: Deduplicator
-    known: KnownUrls
-    links: LinkStore
-    fleet_originals: FleetOriginals
-    visit: int
-    tuned: Tuned
-    obey_robots_meta: bool = True
     keep_versions: int = 0
     keep_near_texts: bool = True
-    keep_links: bool = False
     read_documents: bool = True
     find_walls: bool = True
     boilerplate: CountedBoilerplate | None = None
-    renderer: PageRenderer | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     _judge: Judge = field(init=False)
-    _fleet: FleetJudge | None = field(default=None, init=False)
-    promotion: Promotion = field(init=False)
-    _promoted: list[Promoted] = field(default_factory=list, init=False)
     walls: Walls = field(init=False)
     siblings: SiblingPromotion = field(init=False)
-    unsent: UnsentPages = field(init=False)
-    gates: GateWatch = field(default_factory=GateWatch, init=False)
 
     def __post_init__(self) -> None:
         self._judge = Judge(self.store, self.known, self.deduplicator, self.fleet_originals)
-        self.promotion = Promotion(self.store, self.deduplicator, self.tuned.id)
+        PageKeeper.__post_init__(self)  # super() finds no class with slots before 3.14
         self.walls = Walls(self.store, self.deduplicator, self.promotion, is_on=self.find_walls)
         self.siblings = SiblingPromotion(self.promotion, self.boilerplate, self.captured_of)
-        self.unsent = UnsentPages(self)
 
     @property
     def is_behind(self) -> bool:
@@ -361,7 +333,7 @@ class PageProcessor:
         row: PageRow,
         page: PageContext,
         document: Document | None,
-        kept: _Kept,
+        kept: PageRow | OriginalPage | None,
     ) -> Captured:
         fetched, reading, previous = page.fetched, page.reading, page.previous
         if kept is not None:
@@ -394,15 +366,6 @@ class PageProcessor:
         if row.latest:
             self._store_links(page)
         return self.captured_of(row, row.verdict, reading.links, kept, nofollow=nofollow)
-
-    def captured_of(
-        self, row: PageRow, verdict: str, links: tuple[Link, ...], kept: _Kept, *, nofollow: bool
-    ) -> Captured:
-        """Return a stored row as a capture, with the URLs of the pages that it names."""
-        kept_url = kept.url if isinstance(kept, PageRow) else self.fleet_originals.kept_url(row)
-        whole_url = url_of(self.store.database.read, row.part_of)
-        urls = kept_url, self.fleet_originals.resembled_url(row), whole_url
-        return Captured(row, verdict, links, self.obey_robots_meta and nofollow, *urls)
 
     def _supersede(self, previous: PageRow) -> None:
         """Let the duplicates of a changed page wait until they are requested.
@@ -437,9 +400,4 @@ class PageProcessor:
     def _kept(self, previous: PageRow, page: PageContext, outcome: Outcome) -> Captured:
         """Keep the last capture of a page, with the links that came now."""
         links, nofollow = page.reading.links, page.says("nofollow")
-        return self.unsent.keep_previous(previous, outcome, links, nofollow=nofollow)
-
-    def note_promoted(self, promoted: Promoted) -> None:
-        """Have a fleet told of a page that is kept from now on."""
-        if self._fleet is not None:
-            self._promoted.append(promoted)
+        return self.keep_previous(previous, outcome, links, nofollow=nofollow)

@@ -255,7 +255,7 @@ class PageSpider(Spider):
             key: The key of the page.
             response: The response that ``follow`` will be given with them.
         """
-        return self.processor.unsent.stored_links(key)
+        return self.processor.stored_links(key)
 
     def _learn(self, response: Response, captured: Captured) -> None:
         with self.closing:
@@ -312,7 +312,7 @@ class PageSpider(Spider):
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Accept "not modified" for an answer; return None if the whole page must be requested."""
-        return self.processor.unsent.not_modified(fetched)
+        return self.processor.not_modified(fetched)
 
     async def part_of(self, request: Request) -> StoredPart | None:
         """Return the stored part of a page whose rest is requested; None: the whole is."""
@@ -328,7 +328,7 @@ class PageSpider(Spider):
         captured = self.still(fetched, response)
         if captured is None and WHOLE in response.meta:
             reason = Reason.NOT_MODIFIED.stored()
-            return self.processor.unsent.store_failure(fetched, verdicts.FAILED, reason)
+            return self.processor.store_failure(fetched, verdicts.FAILED, reason)
         return captured
 
     def _whole(self, response: Response) -> Request:

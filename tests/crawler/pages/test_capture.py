@@ -139,7 +139,7 @@ def test_a_report_adds_up_reasons_of_the_same_words(tmp_path: Path) -> None:
             ("/b", Reason.NO_HOST.stored()),
             ("/c", Reason.ERROR.stored("no such host")),
         ):
-            job.processor.unsent.store_failure(fetched(job, path, b""), "failed", reason)
+            job.processor.store_failure(fetched(job, path, b""), "failed", reason)
     with closing(open_for_reading(tmp_path)) as connection:
         report = make_report(connection)
     assert report.reasons == {"failed: no such host": 3}
@@ -324,7 +324,7 @@ def test_a_failure_does_not_take_the_place_of_what_is_held(tmp_path: Path) -> No
     async def fail() -> None:
         job = Job(tmp_path, OPTIONS)
         job.begin_visit()
-        job.processor.unsent.store_failure(
+        job.processor.store_failure(
             fetched(job, "/a", b""), "failed", Reason.HTTP_STATUS.stored(500)
         )
         await job.close_pool()

@@ -95,7 +95,7 @@ def test_a_row_names_the_parameters_of_its_verdict_and_what_its_text_is(tmp_path
     for path, body, is_main in answers:
         row = visiting.get(path, body).row
         assert (row.is_main, row.parameters) == (is_main, 1)
-    file = visiting.job.processor.unsent.store_failure(
+    file = visiting.job.processor.store_failure(
         visiting.answer("/gone"), "failed", Reason.HTTP_STATUS.stored(404)
     )
     assert (file.row.is_main, file.row.parameters) == (None, None)

@@ -279,20 +279,20 @@ class Visits(RuleBasedStateMachine):
         if path not in self.said:
             return
         came = answer(self.open(), path, b"")
-        if self.open().processor.unsent.validators(came.key) is None:
+        if self.open().processor.validators(came.key) is None:
             self.say(path, self.said[path])
         else:
-            assert self.open().processor.unsent.not_modified(came) is not None
+            assert self.open().processor.not_modified(came) is not None
 
     @rule(path=PATHS, status=st.sampled_from([404, 503, 0]))
     def fail(self, path: str, status: int) -> None:
         came = replace(answer(self.open(), path, b""), status=status)
-        self.open().processor.unsent.store_failure(came, FAILED, Reason.ERROR.stored("a fault"))
+        self.open().processor.store_failure(came, FAILED, Reason.ERROR.stored("a fault"))
 
     @rule(path=PATHS)
     def redirect(self, path: str) -> None:
         key = answer(self.open(), path, b"").key
-        self.open().processor.unsent.note_moved(key, f"{ORIGIN}/x", status=302, permanent=False)
+        self.open().processor.note_moved(key, f"{ORIGIN}/x", status=302, permanent=False)
 
     @rule()
     def commit(self) -> None:

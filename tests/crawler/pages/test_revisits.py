@@ -64,10 +64,10 @@ class Visiting:
         return self.loop.run_until_complete(self.job.processor.capture(answer))
 
     def may_ask(self, path: str) -> bool:
-        return self.job.processor.unsent.validators(self.answer(path).key) is not None
+        return self.job.processor.validators(self.answer(path).key) is not None
 
     def not_modified(self, path: str) -> Captured | None:
-        return self.job.processor.unsent.not_modified(self.answer(path))
+        return self.job.processor.not_modified(self.answer(path))
 
     def fail(self, path: str) -> Captured:
         url, reason = self.answer(path).url, Reason.HTTP_STATUS.stored(404)
@@ -131,8 +131,8 @@ class TestNotModified:
     def test_new_validators_take_the_place_of_the_old(self, visiting: Visiting) -> None:
         visiting.get("/a", html(LONG))
         visiting.again()
-        visiting.job.processor.unsent.not_modified(visiting.answer("/a", etag='"2"'))
-        validators = visiting.job.processor.unsent.validators(visiting.answer("/a").key)
+        visiting.job.processor.not_modified(visiting.answer("/a", etag='"2"'))
+        validators = visiting.job.processor.validators(visiting.answer("/a").key)
         assert validators == ('"2"', None)
 
     def test_near_copy_of_what_changed_is_held_by_itself(self, visiting: Visiting) -> None:
@@ -313,7 +313,7 @@ class TestValidators:
         visiting.again()
         visiting.get_part("/a", html(LONG)[:800])
         visiting.get("/a", b"", '"3"')
-        validators = visiting.job.processor.unsent.validators(visiting.answer("/a").key)
+        validators = visiting.job.processor.validators(visiting.answer("/a").key)
         assert validators == ('"1"', None)
 
 
@@ -357,7 +357,7 @@ class TestOutcomes:
         assert visiting.texts("/a")[0]
         visiting.again()
         answer = replace(visiting.answer("/a"), status=404)
-        visiting.job.processor.unsent.store_failure(answer, FAILED, Reason.HTTP_STATUS.stored(404))
+        visiting.job.processor.store_failure(answer, FAILED, Reason.HTTP_STATUS.stored(404))
         visiting.again()
         visiting.get("/a", PDF + b"2")
         assert visiting.outcome("/a") == ("unchanged", None)
@@ -370,8 +370,6 @@ class TestOutcomes:
         for _ in range(5):
             visiting.again()
             answer = replace(visiting.answer("/a"), status=404)
-            visiting.job.processor.unsent.store_failure(
-                answer, FAILED, Reason.HTTP_STATUS.stored(404)
-            )
+            visiting.job.processor.store_failure(answer, FAILED, Reason.HTTP_STATUS.stored(404))
         assert visiting.texts("/a") == [True, False]
         assert visiting.outcome("/a") == ("gone", "HTTP 404")

@@ -201,8 +201,8 @@ class Visits(RuleBasedStateMachine):
     def ask_whether_it_changed(self, path: str, *, commit: bool) -> None:
         """The server says that the version is still good by whose ETag it is asked."""
         key = self.fetched(path, b"").key
-        validators = self.job.processor.unsent.validators(key)
-        captured = self.job.processor.unsent.not_modified(self.fetched(path, b"?"))
+        validators = self.job.processor.validators(key)
+        captured = self.job.processor.not_modified(self.fetched(path, b"?"))
         if validators is None or captured is None:
             assert validators is None or not any(validators)
             return
@@ -217,13 +217,13 @@ class Visits(RuleBasedStateMachine):
     def fail(self, path: str, failure: tuple[int, Stored]) -> None:
         status, reason = failure
         fetched = replace(self.fetched(path, b""), status=status)
-        self.job.processor.unsent.store_failure(fetched, FAILED, reason)
+        self.job.processor.store_failure(fetched, FAILED, reason)
 
     @rule(path=PATHS, permanent=st.booleans())
     def move(self, path: str, *, permanent: bool) -> None:
         target = "http://example.com/elsewhere"
         key = self.fetched(path, b"").key
-        self.job.processor.unsent.note_moved(key, target, status=301, permanent=permanent)
+        self.job.processor.note_moved(key, target, status=301, permanent=permanent)
 
     def check(self) -> None:
         """Hold the promise against the export, as a process leaves it that ends now."""
