@@ -15,7 +15,7 @@ from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.export import ALL, PageSelection, texts_after
 from crawler.pages.live_parameters import newest
 from crawler.pages.page_row import columns_of, highest_id, keys_after, to_unsigned
-from crawler.pages.stored_texts import HeldTexts, unpack_judged
+from crawler.pages.stored_texts import text_of_page, unpack_judged
 from crawler.pages.wall_clusters import host_of
 from crawler.rendering.rendered_pages import Pictures
 from crawler.storage.database import FILE_NAME, open_for_reading
@@ -168,16 +168,16 @@ class CrawlSource:
         with opened(self.folder) as connection:
             for start in range(0, len(ids), _TEXTS_AT_ONCE):
                 wanted = ids[start : start + _TEXTS_AT_ONCE]
-                texts = HeldTexts(connection.execute)
-                for number, stored in [(number, texts.of_page(number)) for number in wanted]:
+                found = [(number, text_of_page(connection.execute, number)) for number in wanted]
+                for number, stored in found:
                     yield None if stored is None else self._unpacked(number, stored.text)
 
     def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
         """Yield the contents that are shown of pages; None for one that is not stored."""
         with opened(self.folder) as connection:
-            texts = HeldTexts(connection.execute)
             for number in ids:
-                yield texts.shown(number)
+                stored = text_of_page(connection.execute, number)
+                yield None if stored is None else stored.shown
 
     def picture(self, number: int) -> bytes | None:
         """Return the picture of a page as WebP; None where none is kept."""

@@ -23,7 +23,7 @@ import xxhash
 from crawler.mirror.file_table import FileTable
 from crawler.mirror.paths import SEARCH, SEARCH_FOLDER, address_between
 from crawler.pages.items import text_of
-from crawler.pages.stored_texts import HeldTexts
+from crawler.pages.stored_texts import text_of_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,11 +79,13 @@ def write_search(database: Database, folder: MirrorFolder) -> OfflineSearch:
     Raises:
         MirrorError: A file cannot be written.
     """
-    index, texts = _Index(), HeldTexts(database.read)
+    index, read = _Index(), database.read
     for file in FileTable(database.read).pages():
         if file.is_page and file.page is not None:
             # The text of a near-duplicate may be stored nowhere, but for that of its original.
-            stored = texts.of_page(file.page) or texts.of_page(file.duplicate_of or file.page)
+            stored = text_of_page(read, file.page) or text_of_page(
+                read, file.duplicate_of or file.page
+            )
             text = text_of(stored.content or None) if stored else None
             index.add(file.path, file.title or file.url, text or "")
     written = dict(index.files())

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.items import comments_of, page_of, text_of
-from crawler.pages.page_row import url_of
+from crawler.pages.page_row import text_at, url_of
 from crawler.pages.verdicts import (
     AWAY,
     AWAY_OUTCOME,
@@ -260,13 +260,13 @@ def held_content(
         return row["content"], row["url"]
     if row["verdict"] not in DUPLICATES:
         return None, None
-    from crawler.pages.stored_texts import HeldTexts  # noqa: PLC0415  # needs NumPy
+    from crawler.pages.stored_texts import find_text  # noqa: PLC0415  # needs NumPy
 
-    texts = HeldTexts(connection.execute)
-    source = texts.find(row["id"], row["text_digest"], row["words"])
-    if source is None:
+    source = find_text(connection.execute, row["id"], row["text_digest"], row["words"])
+    stored = None if source is None else text_at(connection.execute, *source)
+    if source is None or stored is None:
         return None, None
-    return texts.stored(source).content, url_of(connection.execute, source.page)
+    return stored.content, url_of(connection.execute, source.page)
 
 
 def captures_after(

@@ -28,6 +28,11 @@ _FETCHED_IN = f"""
 SELECT key, depth, url FROM pages WHERE latest = 1 AND max(visit, seen_visit) = ?1
 AND reason IS NOT '{Reason.RESTORED}'
 """
+_TEXT_AT = (
+    "SELECT text, content, page_type, content_source FROM pages WHERE id = ? AND text IS NOT NULL",
+    "SELECT near_texts.text, near_texts.content, page_type, content_source"
+    " FROM near_texts LEFT JOIN pages ON pages.id = page WHERE page = ?",
+)
 _SIGN_BIT = 1 << 63  # SQLite's integers are signed
 _WRAP = 1 << 64
 
@@ -87,11 +92,16 @@ class PageRow:
     @property
     def stored_text(self) -> StoredText | None:
         """The text with its content, or None if the row holds none."""
-        return None if self.text is None else StoredText.of(self.text, self.content)
+        if self.text is None:
+            return None
+        return StoredText.of(self.text, self.content, self.page_type, self.content_source)
 
     def hold(self, stored: StoredText | None) -> PageRow:
-        """Hold a text with its content, or none; return the row."""
-        self.text, self.content = stored or (None, None)
+        """Hold a text with its content, or none, whose type stays known; return the row."""
+        if stored is None:
+            self.text = self.content = None
+        else:
+            self.text, self.content, self.page_type, self.content_source = stored
         return self
 
     @property
@@ -146,7 +156,7 @@ class PageRow:
         self.take_facts(source)
         if (self.words or 0) < min_words:
             self.fingerprint = None
-        self.text, self.content = source.text, source.content
+        self.hold(source.stored_text)
 
     def values(self) -> tuple[object, ...]:
         row = [getattr(self, name) for name in COLUMNS]
@@ -227,6 +237,12 @@ def columns_of(read: Read, page_id: int, columns: str) -> tuple[Any, ...] | None
     """Return columns of a capture, listed as in SQL, or None if there is no such capture."""
     row = read(f"SELECT {columns} FROM pages WHERE id = ?", (page_id,)).fetchone()
     return None if row is None else tuple(row)
+
+
+def text_at(read: Read, page_id: int, is_near: int) -> StoredText | None:
+    """Return the text in the row of a capture, or that in ``near_texts``, None if there is none."""
+    row = read(_TEXT_AT[is_near], (page_id,)).fetchone()
+    return None if row is None else StoredText.of(*row)
 
 
 def url_of(read: Read, page_id: int | None) -> str | None:

@@ -14,6 +14,7 @@ from crawler.pages.page_row import (
     columns_of,
     highest_id,
     row_of,
+    text_at,
     to_unsigned,
 )
 from crawler.pages.verdicts import (
@@ -26,7 +27,6 @@ from crawler.pages.verdicts import (
     says_less,
 )
 from crawler.pages.volatile import VolatileSlots
-from crawler.reading.content.content_xml import StoredText
 from crawler.storage import meta_names
 from crawler.storage.checksums import checksum_sql
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from crawler.pages.page_row import Read
     from crawler.pages.reasons import Stored
+    from crawler.reading.content.content_xml import StoredText
     from crawler.storage.database import Database
     from neardup.verdict import Part
 
@@ -158,12 +159,10 @@ class PageStore:
 
     def keep_near_text(self, page_id: int, stored: StoredText | None) -> None:
         if stored is not None:
-            self.database.write(PUT_NEAR_TEXT, (page_id, *stored))
+            self.database.write(PUT_NEAR_TEXT, (page_id, stored.text, stored.content))
 
     def near_text(self, page_id: int) -> StoredText | None:
-        sql = "SELECT text, content FROM near_texts WHERE page = ?"
-        found = self.database.read(sql, (page_id,)).fetchone()
-        return None if found is None else StoredText(*found)
+        return text_at(self.database.read, page_id, 1)
 
     @property
     def last_visit(self) -> int:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import zstandard
 
-from crawler.pages.page_row import columns_of, to_unsigned
+from crawler.pages.page_row import columns_of, text_at, to_unsigned
 from crawler.pages.verdicts import DUPLICATES, INEXACT, KEPT, listed
 from crawler.pages.wall_clusters import host_of
-from crawler.reading.content.content_xml import FROM_LINES, PackedContent, StoredText, decompress
+from crawler.reading.content.content_xml import decompress
 from crawler.reading.reading import Extract, extract_of
 from neardup import Document
 from neardup.kept_facts import StoredFacts
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
     from crawler.pages.volatile import VolatileSlots
+    from crawler.reading.content.content_xml import StoredText
     from neardup import Parameters
     from neardup.indexes.arrays import Ids
 
@@ -186,22 +187,20 @@ def document_of(row: PageRow, name: str | None) -> Document:
 
 def extract_of_row(row: PageRow, parameters: Parameters) -> Extract | None:
     """Return the text of a row as it was extracted, or None if it holds none."""
-    if row.text is None or row.text_digest is None or row.words is None:
+    stored = row.stored_text
+    if stored is None or row.text_digest is None or row.words is None:
         return None
-    content = None
-    if row.content is not None:
-        content = PackedContent(row.content, row.page_type, row.content_source or FROM_LINES)
     if row.is_main and row.fingerprint is None:  # it had too few words for one, then
-        extract = extract_of(row.text, True, row.visible_digest, parameters)
-        return replace(extract, content=content)
+        extract = extract_of(stored.text, True, row.visible_digest, parameters)
+        return replace(extract, content=stored.shown)
     return Extract(
-        text_zstd=row.text,
+        text_zstd=stored.text,
         words=row.words,
         digest=row.text_digest,
         fingerprint=row.fingerprint,
         is_main=bool(row.is_main),
         visible_digest=row.visible_digest,
-        content=content,
+        content=stored.shown,
     )
 
 
@@ -251,62 +250,16 @@ class TextSource(NamedTuple):
     is_near: int
 
 
-class HeldTexts:
-    """Finds texts in a crawl's database, and reads them one at a time.
+def find_text(
+    read: Execute, page_id: int, digest: bytes | None, words: int | None
+) -> TextSource | None:
+    """Return the place of a page's text, or None if it is stored nowhere."""
+    row = read(_PLACE, (page_id, digest, words)).fetchone()
+    return None if row is None else TextSource(*row)
 
-    Args:
-        read: Function that runs a query.
-    """
 
-    def __init__(self, read: Execute) -> None:
-        self._read = read
-
-    def find(self, page_id: int, digest: bytes | None, words: int | None) -> TextSource | None:
-        """Return the place of a page's text, or None if it is stored nowhere."""
-        row = self._read(_PLACE, (page_id, digest, words)).fetchone()
-        return None if row is None else TextSource(*row)
-
-    def _find_of(self, page_id: int) -> TextSource | None:
-        row = columns_of(self._read, page_id, "text_digest, words")
-        return None if row is None else self.find(page_id, *row)
-
-    def of_page(self, page_id: int) -> StoredText | None:
-        """Return the text of a page from any place that has it, or None."""
-        source = self._find_of(page_id)
-        return None if source is None else self.stored(source)
-
-    def stored(self, source: TextSource) -> StoredText:
-        """Return a text with its content."""
-        return StoredText.of(*self._columns("text, content", source))
-
-    def _columns(self, names: str, source: TextSource) -> tuple[Any, ...]:
-        place = "near_texts WHERE page" if source.is_near else "pages WHERE id"
-        found: tuple[Any, ...] = self._read(
-            f"SELECT {names} FROM {place} = ?", (source.page,)
-        ).fetchone()
-        return found
-
-    def give(self, row: PageRow, source: TextSource) -> None:
-        """Have a row hold the text of a place, and the type of the content that comes with it."""
-        row.hold(self.stored(source))
-        row.page_type, row.content_source = self._found_as(source)
-
-    def shown(self, page_id: int) -> PackedContent | None:
-        """Return the content that is shown of a page, from the place that has its text, or None."""
-        source = self._find_of(page_id)
-        if source is None:
-            return None
-        page_type, finder = self._found_as(source)
-        return PackedContent(self.stored(source).content, page_type, finder or FROM_LINES)
-
-    def _found_as(self, source: TextSource) -> tuple[str | None, str | None]:
-        """Return the type of the page of a text, and what found its content."""
-        return columns_of(self._read, source.page, "page_type, content_source") or (None, None)
-
-    def packed(self, source: TextSource) -> bytes:
-        """Return a text as it is stored, zstd."""
-        text: bytes = self._columns("text", source)[0]
-        return text
-
-    def text(self, source: TextSource) -> str:
-        return unpack_judged(self.packed(source))
+def text_of_page(read: Execute, page_id: int) -> StoredText | None:
+    """Return the text of a page from any place that has it, or None."""
+    row = columns_of(read, page_id, "text_digest, words")
+    source = None if row is None else find_text(read, page_id, *row)
+    return None if source is None else text_at(read, *source)

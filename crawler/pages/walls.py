@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page_row import PageRow
 from crawler.pages.reasons import Reason
-from crawler.pages.stored_texts import HeldTexts, document_of
+from crawler.pages.stored_texts import document_of, text_of_page
 from crawler.pages.verdicts import KEPT, OF_TEXTS, SOFT_404, WALL, WALLS
 from crawler.pages.wall_clusters import MAX_NAMES, HostProbe, WallClusters, host_of, unknown_urls
 from crawler.reading.content_types import WallKind
@@ -156,8 +156,9 @@ class WallVerdicts:
     def _give(self, wall: Wall, ids: list[int]) -> None:
         members = list(self._rows(ids))
         repeating = list(self._rows(sorted(self.clusters.duplicates_of(ids) - set(ids))))
-        held = HeldTexts(self.store.database.read)
-        texts = {row.id: held.of_page(row.id) for row in (*members, *repeating)}
+        texts = {
+            row.id: text_of_page(self.store.database.read, row.id) for row in (*members, *repeating)
+        }
         for row in members:
             self._take(row, wall, texts[row.id])
         self.store.database.flush("url_groups")

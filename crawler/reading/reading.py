@@ -249,7 +249,7 @@ class Reading:
         """The text to store, with its content."""
         if self.extract is None:
             return None
-        return StoredText(self.extract.text_zstd, self.extract.shown.xml_zstd)
+        return StoredText(self.extract.text_zstd, *self.extract.shown)
 
     @property
     def text(self) -> str | None:

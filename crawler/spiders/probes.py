@@ -25,7 +25,7 @@ from scrapy import Request
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from crawler.pages.needless_cookies import Answer, difference
-from crawler.pages.stored_texts import HeldTexts, unpack_judged
+from crawler.pages.stored_texts import text_of_page, unpack_judged
 from crawler.pages.wall_clusters import host_of
 from crawler.request_meta import (
     ANEW,
@@ -204,7 +204,7 @@ class ControllingSpider(PageSpider):
         row, linked = store.previous(key), self.links_of(key)
         if row is None:
             return Answer("", None, ())
-        held = HeldTexts(store.database.read).of_page(row.id)
+        held = text_of_page(store.database.read, row.id)
         text = "" if held is None else unpack_judged(held.text)
         if linked is None:
             return None

@@ -11,7 +11,7 @@ import xxhash
 from crawler.pages.boilerplate import HostBoilerplate
 from crawler.pages.items import iso_time
 from crawler.pages.reasons import in_words
-from crawler.pages.stored_texts import HeldTexts, unpack_judged
+from crawler.pages.stored_texts import text_of_page, unpack_judged
 from crawler.pages.verdicts import FORBIDDEN, KEPT, MOVED
 from crawler.pages.wall_clusters import host_of
 from crawler.watch.differences import TextDifference, find_difference, one_sided_keys
@@ -189,7 +189,6 @@ class _Comparison:
 
     def __init__(self, store: WatchStore) -> None:
         self._store = store
-        self._texts = HeldTexts(store.connection.execute)
         self._boilerplate = HostBoilerplate(store.connection.execute)
         self._repeated = self._repeated_keys()
 
@@ -219,7 +218,8 @@ class _Comparison:
 
     def _both(self, row: sqlite3.Row) -> tuple[str, str] | None:
         """Return the text that was told and that of a row; None where one is not stored."""
-        old, new = self._texts.of_page(row["told_page"]), self._texts.of_page(row["id"])
+        read = self._store.connection.execute
+        old, new = text_of_page(read, row["told_page"]), text_of_page(read, row["id"])
         if old is None or new is None:
             return None
         return unpack_judged(old.text), unpack_judged(new.text)

@@ -23,7 +23,7 @@ from crawler.pages.live_parameters import adopt_settings
 from crawler.pages.page_row import PageRow, to_unsigned
 from crawler.pages.page_store import PageStore
 from crawler.pages.verdicts import NEW
-from crawler.reading.content.content_xml import FROM_LINES, pack_lines
+from crawler.reading.content.content_xml import StoredText
 from crawler.storage.database import Database
 from crawler.storage.directory import check_identity, identity_of
 from crawler.storage.errors import JobError
@@ -159,8 +159,7 @@ def _store(
         with suppress(MalformedUrl):
             _separate(page.name, variants, canonicalizer)
         row = _row(store.new_id(), page, canonicalizer)
-        row.text = compress(page.text.encode("utf-8", "replace"))
-        row.content, row.content_source = pack_lines(part_of(page.text)), FROM_LINES
+        row.hold(StoredText.of(compress(page.text.encode("utf-8", "replace")), None))
         before = store.previous(row.key)
         store.insert(row, in_place=before is None or before.fetched_at <= row.fetched_at)
         watch.advance()

@@ -13,10 +13,10 @@ from crawler.maintenance.tally import ALL_PAGES
 from crawler.pages.page_row import PageRow, was_read
 from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason
-from crawler.pages.stored_texts import has_text, unpack, wanted_texts
+from crawler.pages.stored_texts import has_text, wanted_texts
 from crawler.pages.url_history import IntervalPolicy, KnownUrls, Outcome
 from crawler.pages.verdicts import NEW
-from crawler.reading.content.content_xml import FROM_LINES, pack_lines
+from crawler.reading.content.content_xml import StoredText
 from crawler.storage import meta_names
 from crawler.storage.database import Database
 
@@ -157,7 +157,4 @@ class FleetCrawl:
             reason=Reason.RESTORED.stored(),
         )
         row.take_facts(page)
-        row.text, row.content = kept.text, content
-        if content is None:
-            row.content, row.content_source = pack_lines(unpack(kept.text)), FROM_LINES
-        return row
+        return row.hold(StoredText.of(kept.text, content, page.page_type, page.content_source))

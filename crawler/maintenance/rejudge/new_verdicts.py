@@ -12,10 +12,10 @@ from zstandard import ZstdError
 from crawler.maintenance.verify.finding import QueueAgain
 from crawler.pages.boilerplate import CountedBoilerplate, HostBoilerplate, is_counted
 from crawler.pages.judge import is_better
-from crawler.pages.page_row import COLUMNS, row_of, url_of
+from crawler.pages.page_row import COLUMNS, row_of, text_at, url_of
 from crawler.pages.page_store import PUT_NEAR_TEXT, PageStore
 from crawler.pages.reasons import Reason, without
-from crawler.pages.stored_texts import HeldTexts, JudgedDocuments, TextSource
+from crawler.pages.stored_texts import JudgedDocuments, TextSource, find_text
 from crawler.pages.verdicts import (
     CHANGED,
     CONTAINED,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.live_parameters import Tuned
     from crawler.pages.page_row import PageRow
+    from crawler.reading.content.content_xml import StoredText
     from crawler.storage.database import Database
     from neardup import Document
     from neardup.boilerplate import Boilerplate
@@ -122,7 +123,6 @@ class Rejudge:
         self._database = database
         self._can_queue = directory.plan is not None
         self.tuned, self._parameters = tuned, tuned.parameters
-        self._texts = HeldTexts(self._before)
         self._doubted: Collection[int] | None = None
         self._before("DROP TABLE IF EXISTS temp.freed")
         self._before(_FREED.format(json.dumps(list(freed))))
@@ -202,7 +202,7 @@ class Rejudge:
         ) as judge:
             for page in self.pages():
                 self._documents.until = page.id
-                source = self._texts.find(page.id, page.text_digest, page.words)
+                source = find_text(self._before, page.id, page.text_digest, page.words)
                 if source is not None:
                     self._judge_held(judge, page, source, counts)
                 elif not self._is_believed(page):
@@ -252,11 +252,16 @@ class Rejudge:
         is_dropped = page.verdict in KEPT and verdict.kind in INEXACT
         return self._doubted is not None and is_dropped and page.parameters != self.tuned.id
 
+    def _text_at(self, source: TextSource) -> StoredText:
+        stored = text_at(self._before, *source)
+        assert stored is not None
+        return stored
+
     def _document(self, page: PageRow, source: TextSource) -> Document:
         """Return the text of a page as the judge of the crawl received it."""
         try:
             extract = extract_of(
-                self._texts.packed(source),
+                self._text_at(source).text,
                 is_main=bool(page.is_main),
                 visible_digest=page.visible_digest,
                 parameters=self._parameters,
@@ -300,7 +305,7 @@ class Rejudge:
         if found is None:
             return
         original = row_of(found)
-        source = self._texts.find(original.id, original.text_digest, original.words)
+        source = find_text(self._before, original.id, original.text_digest, original.words)
         if source is None:
             return
         document = self._document(original, source)
@@ -408,11 +413,11 @@ class Rejudge:
 
     def _move_text(self, row: PageRow, source: TextSource) -> None:
         if row.duplicate_of is None:
-            self._texts.give(row, source)
+            row.hold(self._text_at(source))
         elif source.page == row.id or row.verdict in INEXACT:
             # For one with words of its own also if another page has the same text: that may change.
             if source != TextSource(row.id, 1):
-                self._texts.give(row, source)
+                row.hold(self._text_at(source))
                 self._database.write(PUT_NEAR_TEXT, (row.id, row.text, row.content))
             row.hold(None)
 

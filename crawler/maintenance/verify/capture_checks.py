@@ -15,7 +15,7 @@ from crawler.maintenance.verify.finding import Mend, QueueAgain, Rule, writing
 from crawler.pages.boilerplate import held_counts
 from crawler.pages.page_links import LinkPacker, unpack_places
 from crawler.pages.page_row import highest_id
-from crawler.pages.stored_texts import HeldTexts
+from crawler.pages.stored_texts import text_of_page
 from crawler.pages.verdicts import (
     DUPLICATES,
     KEPT,
@@ -143,8 +143,8 @@ def _queue_again(database: Database, queue: QueueAgain, page_id: int) -> bool:
 
 def queue_orphans(database: Database) -> int:
     """Queue the URLs of duplicates whose original and text are stored nowhere; count them."""
-    texts, orphans = HeldTexts(database.read), database.read(ORPHANS).fetchall()
-    lost = [page for page, _ in orphans if texts.of_page(page) is None]
+    orphans = database.read(ORPHANS).fetchall()
+    lost = [page for page, _ in orphans if text_of_page(database.read, page) is None]
     if not lost or database.meta(meta_names.PLAN) is None:
         return 0
     queue = QueueAgain(database)  # it changes the turns of hosts, so only where it is needed

@@ -150,20 +150,36 @@ class StoredText(NamedTuple):
     Attributes:
         text: As ``Extract.text_zstd``.
         content: As ``PackedContent.xml_zstd``.
+        page_type: As ``PackedContent.kind``.
+        content_source: As ``PackedContent.source``.
     """
 
     text: bytes
     content: bytes
+    page_type: str | None = None
+    content_source: str = FROM_LINES
 
     @classmethod
-    def of(cls, text: bytes, content: bytes | None) -> StoredText:
+    def of(
+        cls,
+        text: bytes,
+        content: bytes | None,
+        page_type: str | None = None,
+        content_source: str | None = None,
+    ) -> StoredText:
         """Return a stored text; a content that is missing is made of its lines."""
         if content is None:
+            content_source = FROM_LINES
             try:
                 content = pack_lines(part_of(decompress(text).decode()))
             except (zstandard.ZstdError, UnicodeDecodeError):
                 content = b""  # crawl-once verify finds both
-        return cls(text, content)
+        return cls(text, content, page_type, content_source or FROM_LINES)
+
+    @property
+    def shown(self) -> PackedContent:
+        """The content with its type and its source."""
+        return PackedContent(self.content, self.page_type, self.content_source)
 
 
 def compress(data: bytes) -> bytes:

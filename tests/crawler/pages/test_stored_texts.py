@@ -10,8 +10,9 @@ import pytest
 import zstandard
 
 from crawler.pages.page_context import Fetched, blank_row
+from crawler.pages.page_row import text_at
 from crawler.pages.page_store import PageStore
-from crawler.pages.stored_texts import HeldTexts, TextSource
+from crawler.pages.stored_texts import TextSource, find_text, text_of_page
 from crawler.reading.content.content_xml import StoredText
 from crawler.storage.database import Database
 
@@ -26,7 +27,7 @@ class Pages:
 
     def __init__(self, database: Database) -> None:
         self.store = PageStore(database)
-        self.texts = HeldTexts(database.read)
+        self.read = database.read
 
     def add(
         self,
@@ -54,9 +55,9 @@ class Pages:
     def found(self, number: int) -> tuple[TextSource | None, str | None]:
         row = self.store.get(number)
         assert row is not None
-        place = self.texts.find(number, row.text_digest, row.words)
-        stored = self.texts.of_page(number)
-        assert stored == (None if place is None else self.texts.stored(place))
+        place = find_text(self.read, number, row.text_digest, row.words)
+        stored = text_of_page(self.read, number)
+        assert stored == (None if place is None else text_at(self.read, *place))
         return place, None if stored is None else zstandard.decompress(stored.text).decode()
 
 
@@ -100,4 +101,4 @@ def test_page_without_a_text_equals_no_other(pages: Pages) -> None:
 
 
 def test_page_that_is_not_stored_has_no_text(pages: Pages) -> None:
-    assert pages.texts.of_page(5) is None
+    assert text_of_page(pages.read, 5) is None

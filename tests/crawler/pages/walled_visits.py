@@ -14,7 +14,7 @@ from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.rejudge.rejudging import rejudge
 from crawler.maintenance.verify.finding import NoWatch
-from crawler.pages.stored_texts import HeldTexts, unpack
+from crawler.pages.stored_texts import text_of_page, unpack
 from crawler.pages.wall_clusters import unknown_urls
 from crawler.storage.database import open_for_reading
 from tests.crawler.pages.test_capture import OPTIONS, fetched, html
@@ -94,11 +94,10 @@ def visit_and_die(
 def stored(folder: Path) -> dict[str, tuple[str, str | None]]:
     """The verdict and the text of each page, wherever that is, by its path."""
     with closing(open_for_reading(folder)) as connection:
-        held = HeldTexts(connection.execute)
         rows = connection.execute("SELECT id, url, verdict FROM pages WHERE latest = 1").fetchall()
         found = {}
         for page, url, verdict in rows:
-            stored = held.of_page(page)
+            stored = text_of_page(connection.execute, page)
             text = None if stored is None else unpack(stored.text)
             found[url.removeprefix("http://example.com")] = (verdict, text)
         return found
