@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.watch.delivery import Receiver
-    from crawler.watch.watching import WatchOptions
+    from crawler.watch.visiting import WatchOptions
 
 _LIMITS = ("max_time", "max_bytes", "max_pages")
 _SCHEMES = ("http://", "https://")
@@ -331,8 +331,7 @@ def _options(
 ) -> WatchOptions:
     """Return the options of the watch; those that were checked are right."""
     from crawler.watch.delivery import JsonLines, UserCommand, Webhook
-    from crawler.watch.visiting import VisitOptions
-    from crawler.watch.watching import WatchOptions
+    from crawler.watch.visiting import WatchOptions
 
     settings = list(given.set)
     if opts.min_free is not None:
@@ -340,16 +339,16 @@ def _options(
     receivers: list[Receiver] = [JsonLines(file) for file in dict.fromkeys(opts.output)]
     receivers += [Webhook(url) for url in dict.fromkeys(opts.webhook)]
     receivers += [UserCommand(command) for command in dict.fromkeys(opts.command)]
-    visits = VisitOptions(
+    return WatchOptions(
+        opts.every,
+        receivers,
+        None if opts.atom is None else Path(opts.atom),
         opts.revisit,
         _limits(opts),
         settings,
         getattr(given, "config", None),
         _log_words(given),
         files,
-    )
-    return WatchOptions(
-        opts.every, visits, receivers, None if opts.atom is None else Path(opts.atom)
     )
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from crawler.watch.delivery import Receiver
+
 LOG_NAME = "watch.log"
 CONFIGURATION_NAME = "crawl-once.toml"
 
@@ -94,10 +96,13 @@ def planned_arguments(plan: str) -> dict[str, str]:
     return found
 
 
-class VisitOptions(NamedTuple):
-    """Settings of visits to directories.
+class WatchOptions(NamedTuple):
+    """Settings of a watch over directories, and of its visits to them.
 
     Attributes:
+        every_secs: The interval between two visits of a directory.
+        receivers: Those that take the changes.
+        atom: The file of the Atom feed.
         revisit: Which known pages are asked for: yes (all) or due.
         limits: Arguments of each crawl that bound it, such as ``max_time``.
         settings: Settings of each crawl, ``NAME=VALUE``.
@@ -106,6 +111,9 @@ class VisitOptions(NamedTuple):
         files: The remembered files of each directory to whose use the user has agreed.
     """
 
+    every_secs: float
+    receivers: Sequence[Receiver] = ()
+    atom: Path | None = None
     revisit: str = "yes"
     limits: Mapping[str, str] = {}  # nothing changes it
     settings: Sequence[str] = ()
@@ -214,7 +222,7 @@ class Signals:
         return int(process.returncode)
 
 
-def visit_words(folder: Path, arguments: Mapping[str, str], options: VisitOptions) -> list[str]:
+def visit_words(folder: Path, arguments: Mapping[str, str], options: WatchOptions) -> list[str]:
     """Return the words of ``crawl-once`` for a visit.
 
     Raises:
@@ -239,7 +247,7 @@ def visit_words(folder: Path, arguments: Mapping[str, str], options: VisitOption
     return words
 
 
-def visit(folder: Path, options: VisitOptions, signals: Signals) -> Ended:
+def visit(folder: Path, options: WatchOptions, signals: Signals) -> Ended:
     """Visit a crawl directory with what is remembered of its crawl."""
     try:
         words = visit_words(folder, remembered_arguments(folder), options)

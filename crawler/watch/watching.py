@@ -6,21 +6,13 @@ import sqlite3
 import time
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.storage.errors import JobError
 from crawler.watch.changes import KINDS, ChangeFinder, Found
 from crawler.watch.delivery import MAX_ENTRIES, deliver_all, write_feed
-from crawler.watch.visiting import (
-    LOG_NAME,
-    Ended,
-    Signals,
-    VisitOptions,
-    remembered_arguments,
-    visit,
-)
+from crawler.watch.visiting import LOG_NAME, Ended, Signals, remembered_arguments, visit
 from crawler.watch.watch_store import WatchStore
 from neardup.files.durable import Closing
 from neardup.plurals import many
@@ -29,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from crawler.watch.delivery import Receiver
+    from crawler.watch.visiting import WatchOptions
 
 FAILED = 1
 
@@ -44,23 +36,6 @@ Else a daily start that is a moment quicker than the last one would find nothing
 
 DAYS_NAMED = 7
 """A day of the week names a visit that is due within this many days."""
-
-
-@dataclass(frozen=True, slots=True)
-class WatchOptions:
-    """Settings of a watch over directories.
-
-    Attributes:
-        every_secs: The interval between two visits of a directory.
-        visits: How they are visited.
-        receivers: Those that take the changes.
-        atom: The file of the Atom feed.
-    """
-
-    every_secs: float
-    visits: VisitOptions = field(default_factory=VisitOptions)
-    receivers: Sequence[Receiver] = ()
-    atom: Path | None = None
 
 
 class _Answers(NamedTuple):
@@ -233,7 +208,7 @@ class Watch(Closing):
         before, now = watched.answers(), time.time()
         self._tell(f"{watched.name}: {watched.beginning(now)}")
         store.note_begin(now)
-        ended = visit(watched.folder, self._options.visits, signals)
+        ended = visit(watched.folder, self._options, signals)
         answers = watched.answers().since(before)
         if not ended.problem and not signals.stops and answers.are_missing(store.left):
             ended = ended._replace(problem=f"nothing was answered, see {watched.folder / LOG_NAME}")

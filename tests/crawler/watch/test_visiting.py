@@ -12,7 +12,7 @@ from crawler.console.crawling import lasting_arguments
 from crawler.storage.database import Database
 from crawler.storage.errors import JobError
 from crawler.watch.visiting import (
-    VisitOptions,
+    WatchOptions,
     planned_arguments,
     remembered_arguments,
     visit_words,
@@ -74,7 +74,9 @@ def test_arguments_of_one_visit_are_not_remembered(tmp_path: Path) -> None:
 
 
 def test_a_visit_has_its_limits_settings_and_the_file_of_its_directory(tmp_path: Path) -> None:
-    options = VisitOptions("due", {"max_time": "1h"}, ["DOWNLOAD_DELAY=2"])
+    options = WatchOptions(
+        60.0, revisit="due", limits={"max_time": "1h"}, settings=["DOWNLOAD_DELAY=2"]
+    )
     arguments = {"url": "http://a/", "deny": "-x"}
     words = visit_words(tmp_path, arguments, options)
     limited = ["-a", "deny=-x", "-a", "max_time=1h", "-a", "revisit=due"]
