@@ -9,14 +9,13 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from crawler.console.command_line import Command
 from crawler.console.escaping import agrees, plain, say
 from crawler.console.options import JSON, CommandError, flag, option
-from crawler.console.progress import is_drawable
+from crawler.console.progress import clock, is_drawable
 from crawler.frontier.redis import FleetError
 from crawler.suggestions import did_you_mean
 from neardup.plurals import many
@@ -80,7 +79,7 @@ def _stands(status: FleetStatus) -> str:
 def _pace_words(status: FleetStatus, pace: float) -> str:
     """Return the pages a second of all workers, and how long what is queued takes at that."""
     left = status.counts.waiting + status.counts.leased
-    eta = f", about {timedelta(seconds=round(left / pace))} left" if pace and left else ""
+    eta = f", about {clock(round(left / pace))} left" if pace and left else ""
     return f", {pace:.1f} a second{eta}"
 
 
