@@ -262,7 +262,7 @@ class RedirectChains:
         self.ends: dict[bytes, bytes] = {}
         targets: dict[bytes, tuple[bytes, str]] = {}
         placed = set[bytes]()
-        for key, url, target, target_url, fragment in stored_redirects(connection):
+        for key, url, target, target_url, fragment, _ in stored_redirects(connection):
             self.urls[key] = url
             if fragment:
                 placed.add(key)

@@ -12,7 +12,7 @@ from crawler.maintenance.broken_links import BrokenLink, broken_links
 from crawler.maintenance.tally import Changes, find_changes, make_tally, scalar
 from crawler.pages.boilerplate import RepeatedText, repeated_texts
 from crawler.pages.needless_cookies import needless_hosts
-from crawler.pages.reasons import Reason, detail_of, in_words
+from crawler.pages.reasons import Reason, codes, detail_of, in_words
 from crawler.pages.verdicts import (
     EXACT_DUPLICATE,
     FAILED,
@@ -74,17 +74,9 @@ _DOCUMENTS = """
 SELECT content_source, count(*) FROM pages WHERE latest = 1 AND page_type = 'document'
 GROUP BY 1 ORDER BY 2 DESC, 1
 """
-_HAVING = """
-SELECT count(*) FROM pages
-WHERE latest = 1 AND instr(char(10) || reason || char(10), char(10) || '{}' || char(10))
+_REASONS = """
+SELECT reason, count(*) FROM pages WHERE latest = 1 AND reason IS NOT NULL GROUP BY reason
 """
-_APP_SHELLS, _RENDERED = map(_HAVING.format, (Reason.APP_SHELL, Reason.RENDERED))
-_SHOWN_IN_PART = f"""
-SELECT count(*) FROM pages WHERE latest = 1 AND reason IS NOT NULL
-AND (instr(char(10) || reason, char(10) || '{Reason.RENDERED_IN_PART} ')
-     OR instr(char(10) || reason, char(10) || '{Reason.NOT_RENDERED} '))
-"""
-_UNREAD = "SELECT count(*) FROM pages WHERE latest = 1 AND reason LIKE 'library_missing%'"
 _COUNT_PARTS = f"SELECT count(*) FROM pages WHERE {_IS_PART}"
 _PARTS = f"""
 SELECT pages.url, whole.url, pages.containment FROM pages
@@ -287,14 +279,14 @@ def _read(connection: sqlite3.Connection) -> Report:
         unexamined_rules=scalar(connection, UNEXAMINED),
         skipped=scalar(connection, _SKIPPED),
         documents=dict(connection.execute(_DOCUMENTS).fetchall()),
-        unread_documents=scalar(connection, _UNREAD),
-        app_shells=scalar(connection, _APP_SHELLS),
+        unread_documents=_having(connection, Reason.LIBRARY_MISSING),
+        app_shells=_having(connection, Reason.APP_SHELL),
         browser=meta.get(meta_names.BROWSER, ""),
         browser_requests=int(
             json.loads(meta.get(meta_names.ANSWERS, "{}")).get(meta_names.BROWSER_REQUESTS, 0)
         ),
-        rendered=scalar(connection, _RENDERED),
-        shown_in_part=scalar(connection, _SHOWN_IN_PART),
+        rendered=_having(connection, Reason.RENDERED),
+        shown_in_part=_having(connection, Reason.RENDERED_IN_PART, Reason.NOT_RENDERED),
         file_links=aside.files,
         file_links_to_ask=aside.to_ask,
         guesses_aside=aside.guesses,
@@ -304,6 +296,12 @@ def _read(connection: sqlite3.Connection) -> Report:
         refused_links=json.loads(meta.get(meta_names.REFUSED_LINKS, "{}")),
         rested=_rested_hosts(connection),
     )
+
+
+def _having(connection: sqlite3.Connection, *reasons: Reason) -> int:
+    """Return the number of pages with any of some reasons."""
+    rows = connection.execute(_REASONS)
+    return sum(count for stored, count in rows if not codes(stored).isdisjoint(reasons))
 
 
 def _resembling(connection: sqlite3.Connection) -> tuple[ResemblingPage, ...]:

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.items import comments_of, page_of, text_of
-from crawler.pages.page_row import text_at, url_of
+from crawler.pages.page_row import url_of
 from crawler.pages.verdicts import (
     AWAY,
     AWAY_OUTCOME,
@@ -167,7 +167,8 @@ SELECT {{columns}} FROM pages WHERE id > ? AND latest = 1 AND verdict IN ({liste
 AND text_digest IS NOT NULL AND {{condition}} ORDER BY id LIMIT ?
 """
 _REDIRECTS = """
-SELECT redirects.key, redirects.url, target, pages.url, requests.url, fragment
+SELECT redirects.key, redirects.url, target, coalesce(pages.url, requests.url, ''), fragment,
+       pages.url
 FROM redirects LEFT JOIN pages ON pages.key = target AND pages.latest = 1
 LEFT JOIN requests ON requests.key = target
 ORDER BY redirects.url
@@ -262,11 +263,10 @@ def held_content(
         return None, None
     from crawler.pages.stored_texts import find_text  # noqa: PLC0415  # needs NumPy
 
-    source = find_text(connection.execute, row["id"], row["text_digest"], row["words"])
-    stored = None if source is None else text_at(connection.execute, *source)
-    if source is None or stored is None:
+    held = find_text(connection.execute, row["id"], row["text_digest"], row["words"])
+    if held is None:
         return None, None
-    return stored.content, url_of(connection.execute, source.page)
+    return held.stored.content, url_of(connection.execute, held.page)
 
 
 def captures_after(
@@ -334,18 +334,15 @@ class Redirect(NamedTuple):
 
 def redirects(connection: sqlite3.Connection) -> Iterator[Redirect]:
     """Yield every URL that redirects."""
-    return (Redirect(row[1], row[3]) for row in connection.execute(_REDIRECTS))
+    return (Redirect(row[1], row[5]) for row in stored_redirects(connection))
 
 
-def stored_redirects(
-    connection: sqlite3.Connection,
-) -> Iterator[tuple[bytes, str, bytes, str, str | None]]:
-    """Yield key and URL of every URL that redirects, those of its target, and the fragment there.
+def stored_redirects(connection: sqlite3.Connection) -> sqlite3.Cursor:
+    """Return key and URL of what redirects, key and URL of its target, the fragment, the page.
 
     The URL of a target that was neither fetched nor queued is empty.
     """
-    for key, url, target, page, request, fragment in connection.execute(_REDIRECTS):
-        yield key, url, target, page or request or "", fragment
+    return connection.execute(_REDIRECTS)
 
 
 def original_url(connection: sqlite3.Connection, page: int) -> str | None:

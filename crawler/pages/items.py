@@ -165,27 +165,16 @@ def fields_of(row: Mapping[str, Any] | sqlite3.Row) -> dict[str, Any]:
 
 def page_of(row: sqlite3.Row) -> dict[str, Any]:
     """Return what ``fields_of`` does, with the texts."""
-    shown = {"text": text_of(row["content"]), "comments": comments_of(row["content"])}
-    return fields_of(row) | shown
+    return fields_of(row) | _texts(row["content"])
+
+
+def _texts(content: bytes | None) -> dict[str, str | None]:
+    return {"text": text_of(content), "comments": comments_of(content)}
 
 
 def page_of_capture(captured: Captured, *, markdown: bool = False) -> Page:
     """Return the item of a page, with its content as Markdown if that is wanted."""
-    page = _page_of(captured)
-    if not markdown:
-        return page
-    values = {name: getattr(page, name) for name in PAGE_FIELDS}
-    return with_markdown(values, captured.row.content)
-
-
-def with_markdown(page: dict[str, Any], content: bytes | None) -> MarkdownPage:
-    """Return the item of the fields of a page, and of its content as it is stored."""
-    said = None if content is None else markdown_text(prepared(content, page["url"], Shown()))
-    return MarkdownPage(**page, markdown=said)
-
-
-def _page_of(captured: Captured) -> Page:
-    row = dict(zip(COLUMNS, captured.row.values(), strict=True))
+    row, content = dict(zip(COLUMNS, captured.row.values(), strict=True)), captured.row.content
     named = {
         "kept_url": captured.kept_url,
         "resembled_url": captured.resembled_url,
@@ -193,10 +182,19 @@ def _page_of(captured: Captured) -> Page:
         "away": None,
         "better_urls": None,
     }
-    page = CapturedPage(**fields_of(row | named) | {"verdict": captured.verdict})
+    shown = fields_of(row | named) | {"verdict": captured.verdict}
+    if markdown:
+        return with_markdown(shown | _texts(content), content)
+    page = CapturedPage(**shown)
     del page.text, page.comments
-    page.content = captured.row.content
+    page.content = content
     return page
+
+
+def with_markdown(page: dict[str, Any], content: bytes | None) -> MarkdownPage:
+    """Return the item of the fields of a page, and of its content as it is stored."""
+    said = None if content is None else markdown_text(prepared(content, page["url"], Shown()))
+    return MarkdownPage(**page, markdown=said)
 
 
 def text_of(content: bytes | None) -> str | None:

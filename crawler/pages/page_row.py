@@ -28,11 +28,6 @@ _FETCHED_IN = f"""
 SELECT key, depth, url FROM pages WHERE latest = 1 AND max(visit, seen_visit) = ?1
 AND reason IS NOT '{Reason.RESTORED}'
 """
-_TEXT_AT = (
-    "SELECT text, content, page_type, content_source FROM pages WHERE id = ? AND text IS NOT NULL",
-    "SELECT near_texts.text, near_texts.content, page_type, content_source"
-    " FROM near_texts LEFT JOIN pages ON pages.id = page WHERE page = ?",
-)
 _SIGN_BIT = 1 << 63  # SQLite's integers are signed
 _WRAP = 1 << 64
 
@@ -239,12 +234,6 @@ def columns_of(read: Read, page_id: int, columns: str) -> tuple[Any, ...] | None
     return None if row is None else tuple(row)
 
 
-def text_at(read: Read, page_id: int, is_near: int) -> StoredText | None:
-    """Return the text in the row of a capture, or that in ``near_texts``, None if there is none."""
-    row = read(_TEXT_AT[is_near], (page_id,)).fetchone()
-    return None if row is None else StoredText.of(*row)
-
-
 def url_of(read: Read, page_id: int | None) -> str | None:
     """Return the URL of a capture, as requested, or None if there is no such capture."""
     row = None if page_id is None else columns_of(read, page_id, "url")
@@ -255,12 +244,6 @@ def newest_url(read: Read, key: bytes) -> str | None:
     """Return the URL of the newest capture of a page, or None if it has none."""
     row = read("SELECT url FROM pages WHERE key = ? AND latest = 1", (key,)).fetchone()
     return None if row is None else row[0]
-
-
-def was_read(read: Read, key: bytes) -> bool:
-    """Return whether the newest capture of a URL is of a page."""
-    row = read("SELECT verdict FROM pages WHERE key = ? AND latest = 1", (key,)).fetchone()
-    return row is not None and row[0] not in WITHOUT_PAGE
 
 
 def keys_after(read: Read, last: int) -> list[tuple[int, bytes]]:

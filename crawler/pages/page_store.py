@@ -14,7 +14,6 @@ from crawler.pages.page_row import (
     columns_of,
     highest_id,
     row_of,
-    text_at,
     to_unsigned,
 )
 from crawler.pages.verdicts import (
@@ -27,6 +26,7 @@ from crawler.pages.verdicts import (
     says_less,
 )
 from crawler.pages.volatile import VolatileSlots
+from crawler.reading.content.content_xml import StoredText
 from crawler.storage import meta_names
 from crawler.storage.checksums import checksum_sql
 
@@ -35,13 +35,16 @@ if TYPE_CHECKING:
 
     from crawler.pages.page_row import Read
     from crawler.pages.reasons import Stored
-    from crawler.reading.content.content_xml import StoredText
     from crawler.storage.database import Database
     from neardup.verdict import Part
 
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"
 
+_NEAR_TEXT = """
+SELECT near_texts.text, near_texts.content, page_type, content_source
+FROM near_texts LEFT JOIN pages ON pages.id = page WHERE page = ?
+"""
 PUT_NEAR_TEXT = "INSERT OR REPLACE INTO near_texts (page, text, content) VALUES (?, ?, ?)"
 
 _OF_VERDICT = (
@@ -162,7 +165,8 @@ class PageStore:
             self.database.write(PUT_NEAR_TEXT, (page_id, stored.text, stored.content))
 
     def near_text(self, page_id: int) -> StoredText | None:
-        return text_at(self.database.read, page_id, 1)
+        found = self.database.read(_NEAR_TEXT, (page_id,)).fetchone()
+        return None if found is None else StoredText.of(*found)
 
     @property
     def last_visit(self) -> int:

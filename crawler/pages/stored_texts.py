@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import zstandard
 
-from crawler.pages.page_row import columns_of, text_at, to_unsigned
-from crawler.pages.verdicts import DUPLICATES, INEXACT, KEPT, listed
+from crawler.pages.page_row import columns_of, to_unsigned
+from crawler.pages.verdicts import INEXACT, KEPT, listed
 from crawler.pages.wall_clusters import host_of
-from crawler.reading.content.content_xml import decompress
+from crawler.reading.content.content_xml import StoredText, decompress
 from crawler.reading.reading import Extract, extract_of
 from neardup import Document
 from neardup.kept_facts import StoredFacts
@@ -25,24 +25,27 @@ if TYPE_CHECKING:
     from crawler.pages.page_row import PageRow
     from crawler.pages.page_store import PageStore
     from crawler.pages.volatile import VolatileSlots
-    from crawler.reading.content.content_xml import StoredText
     from neardup import Parameters
     from neardup.indexes.arrays import Ids
 
     Execute = Callable[[str, Sequence[Any]], sqlite3.Cursor]
 
+_IN_ROW = "SELECT id, 0, text, content, page_type, content_source FROM pages"
+_BESIDE = """
+SELECT page, 1, near_texts.text, near_texts.content, page_type, content_source FROM near_texts
+"""
 # A duplicate holds no text of its own where another page has it. Older versions count too: a
 # duplicate may have had the text first. Pages with the same visible text may differ in their main
 # text: the number of words must be equal.
-_PLACE = """
-SELECT id, 0 FROM pages WHERE id = ?1 AND text IS NOT NULL
+_HELD = f"""
+{_IN_ROW} WHERE id = ?1 AND text IS NOT NULL
 UNION ALL
-SELECT page, 1 FROM near_texts WHERE page = ?1
+{_BESIDE} LEFT JOIN pages ON pages.id = page WHERE page = ?1
 UNION ALL
-SELECT * FROM (SELECT id, 0 FROM pages
+SELECT * FROM ({_IN_ROW}
     WHERE text_digest = ?2 AND words IS ?3 AND text IS NOT NULL ORDER BY id LIMIT 1)
 UNION ALL
-SELECT * FROM (SELECT near_texts.page, 1 FROM pages JOIN near_texts ON near_texts.page = pages.id
+SELECT * FROM ({_BESIDE} JOIN pages ON pages.id = page
     WHERE pages.text_digest = ?2 AND pages.words IS ?3 AND pages.duplicate_of IS NOT NULL
     AND pages.latest = 1 LIMIT 1)
 LIMIT 1
@@ -61,13 +64,6 @@ SIGNED = (
 )
 """The condition of captures that are found by their signatures and passages:
 ``PageDocuments.text`` has their texts, so that there is something to compare."""
-
-_WANTED = f"""
-SELECT text_digest FROM elsewhere WHERE text_digest IS NOT NULL
-UNION SELECT text_digest FROM pages
-WHERE latest = 1 AND verdict IN ({listed(DUPLICATES)}) AND text_digest IS NOT NULL
-    AND id NOT IN (SELECT page FROM near_texts)
-"""
 
 _AMONG = "id IN (SELECT value FROM json_each(?))"
 
@@ -232,34 +228,24 @@ def text_from(read: Execute, first: int) -> tuple[int, str, bytes] | None:
     return None if row is None else tuple(row)
 
 
-def wanted_texts(read: Execute) -> sqlite3.Cursor:
-    """Return the digests of texts of duplicates and of their originals that a crawl may lack."""
-    return read(_WANTED, ())
-
-
-def has_text(read: Execute, digest: bytes) -> bool:
-    """Return whether any capture holds a text."""
-    sql = "SELECT 1 FROM pages WHERE text_digest = ? AND text IS NOT NULL"
-    return read(sql, (digest,)).fetchone() is not None
-
-
-class TextSource(NamedTuple):
-    """The place of a text: the row of a page, or ``near_texts``."""
+class HeldText(NamedTuple):
+    """The text of a page, and its place: the row of a page, or ``near_texts``."""
 
     page: int
     is_near: int
+    stored: StoredText
 
 
 def find_text(
     read: Execute, page_id: int, digest: bytes | None, words: int | None
-) -> TextSource | None:
-    """Return the place of a page's text, or None if it is stored nowhere."""
-    row = read(_PLACE, (page_id, digest, words)).fetchone()
-    return None if row is None else TextSource(*row)
+) -> HeldText | None:
+    """Return the text of a page from any place that has it, or None if it is stored nowhere."""
+    row = read(_HELD, (page_id, digest, words)).fetchone()
+    return None if row is None else HeldText(row[0], row[1], StoredText.of(*row[2:]))
 
 
 def text_of_page(read: Execute, page_id: int) -> StoredText | None:
-    """Return the text of a page from any place that has it, or None."""
+    """Return the text of a page as ``find_text`` does."""
     row = columns_of(read, page_id, "text_digest, words")
-    source = None if row is None else find_text(read, page_id, *row)
-    return None if source is None else text_at(read, *source)
+    held = None if row is None else find_text(read, page_id, *row)
+    return None if held is None else held.stored

@@ -8,12 +8,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crawler.maintenance.merge.merged_captures import LENT_AT
+from crawler.maintenance.merge.merged_captures import HAS_PAGE, HAS_TEXT, LENT_AT, WANTED
 from crawler.maintenance.tally import ALL_PAGES
-from crawler.pages.page_row import PageRow, was_read
+from crawler.pages.page_row import PageRow
 from crawler.pages.page_store import PageStore
 from crawler.pages.reasons import Reason
-from crawler.pages.stored_texts import has_text, wanted_texts
 from crawler.pages.url_history import IntervalPolicy, KnownUrls, Outcome
 from crawler.pages.verdicts import NEW
 from crawler.reading.content.content_xml import StoredText
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from crawler.maintenance.merge.merged_crawls import MergedCrawl
     from crawler.maintenance.verify.finding import CheckWatch
-    from crawler.pages.page_row import Read
     from crawler.pages.shared_verdicts import FleetKeptText
 
 
@@ -98,7 +96,7 @@ class FleetCrawl:
         Complexity: O(texts of the fleet); memory of one.
         """
         for source in self.sources:
-            self.database.write_many(_WANT, wanted_texts(source.connection.execute))
+            self.database.write_many(_WANT, source.connection.execute(WANTED))
         watch.begin("texts of the fleet", 0)
         self.folder.mkdir()
         with closing(Database(self.folder)) as database:
@@ -119,7 +117,7 @@ class FleetCrawl:
         async for kept in self.fleet.kept():
             watch.advance()
             page = kept.original
-            if restores and not self._is_there(was_read, page.key):
+            if restores and not self._is_there(HAS_PAGE, page.key):
                 row, before = await self._row(store, kept), store.previous(page.key)
                 store.insert(row, in_place=before is None or before.fetched_at <= row.fetched_at)
                 history.note(page.key, row.visit, Outcome(NEW), page.fetched_at)
@@ -131,11 +129,11 @@ class FleetCrawl:
 
     def _is_wanted(self, digest: bytes | None) -> bool:
         is_named = self.database.read(_IS_WANTED, (digest,)).fetchone() is not None
-        return digest is not None and is_named and not self._is_there(has_text, digest)
+        return is_named and not self._is_there(HAS_TEXT, digest)
 
-    def _is_there(self, has: Callable[[Read, bytes], bool], value: bytes) -> bool:
-        """Return whether any of the crawls has a page or a text."""
-        return any(has(source.connection.execute, value) for source in self.sources)
+    def _is_there(self, sql: str, value: bytes | None) -> bool:
+        """Return whether any of the crawls has what a query finds."""
+        return any(source.one(sql, value) is not None for source in self.sources)
 
     async def _row(self, store: PageStore, kept: FleetKeptText) -> PageRow:
         page, content = kept.original, await kept.content()

@@ -108,6 +108,17 @@ UPDATE pages SET verdict = '{NOT_HTML}', distance = NULL, similarity = NULL,
 WHERE {_COPIES_OF_FILES} AND duplicate_of IS NULL
 """
 
+# Texts of duplicates and of their originals that a crawl may lack.
+WANTED = f"""
+SELECT text_digest FROM elsewhere WHERE text_digest IS NOT NULL
+UNION SELECT text_digest FROM pages
+WHERE latest = 1 AND verdict IN ({listed(DUPLICATES)}) AND text_digest IS NOT NULL
+    AND id NOT IN (SELECT page FROM near_texts)
+"""
+HAS_TEXT = "SELECT 1 FROM pages WHERE text_digest = ? AND text IS NOT NULL"
+HAS_PAGE = f"""
+SELECT 1 FROM pages WHERE key = ? AND latest = 1 AND verdict NOT IN ({listed(WITHOUT_PAGE)})
+"""
 _END_LOAN = f"""
 DELETE FROM pages WHERE fetched_at = {LENT_AT}
     AND id IN (SELECT id FROM scratch.captures WHERE source = ? AND latest = 0)

@@ -12,10 +12,10 @@ from zstandard import ZstdError
 from crawler.maintenance.verify.finding import QueueAgain
 from crawler.pages.boilerplate import CountedBoilerplate, HostBoilerplate, is_counted
 from crawler.pages.judge import is_better
-from crawler.pages.page_row import COLUMNS, row_of, text_at, url_of
+from crawler.pages.page_row import COLUMNS, row_of, url_of
 from crawler.pages.page_store import PUT_NEAR_TEXT, PageStore
 from crawler.pages.reasons import Reason, without
-from crawler.pages.stored_texts import JudgedDocuments, TextSource, find_text
+from crawler.pages.stored_texts import HeldText, JudgedDocuments, find_text
 from crawler.pages.verdicts import (
     CHANGED,
     CONTAINED,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from crawler.maintenance.verify.finding import CheckWatch
     from crawler.pages.live_parameters import Tuned
     from crawler.pages.page_row import PageRow
-    from crawler.reading.content.content_xml import StoredText
     from crawler.storage.database import Database
     from neardup import Document
     from neardup.boilerplate import Boilerplate
@@ -202,9 +201,9 @@ class Rejudge:
         ) as judge:
             for page in self.pages():
                 self._documents.until = page.id
-                source = find_text(self._before, page.id, page.text_digest, page.words)
-                if source is not None:
-                    self._judge_held(judge, page, source, counts)
+                held = find_text(self._before, page.id, page.text_digest, page.words)
+                if held is not None:
+                    self._judge_held(judge, page, held, counts)
                 elif not self._is_believed(page):
                     unheld.append(page.id)
                 watch.advance()
@@ -218,14 +217,14 @@ class Rejudge:
         self,
         judge: Deduplicator,
         page: PageRow,
-        source: TextSource,
+        held: HeldText,
         counts: CountedBoilerplate | None,
     ) -> None:
         if self._is_believed(page):
             if page.verdict in KEPT:
-                judge.add_document(page.id, self._document(page, source))
+                judge.add_document(page.id, self._document(page, held))
             return
-        document = self._document(page, source)
+        document = self._document(page, held)
         # First, as in a crawl: copies of a page without a word are copies too.
         payload = _payload(page)
         known = None if payload is None else judge.find_payload(payload)
@@ -242,7 +241,7 @@ class Rejudge:
             kept_url = url_of(self._before, verdict.duplicate_of)
             if verdict.kind == CHANGED or is_counted(verdict.kind, page.url, kept_url):
                 counts.count(page.id, page.url, block_hashes(document.text))
-        self._put(page, verdict, document, source)
+        self._put(page, verdict, document, held)
 
     def _is_believed(self, page: PageRow) -> bool:
         return self._doubted is not None and page.id not in self._doubted
@@ -252,23 +251,18 @@ class Rejudge:
         is_dropped = page.verdict in KEPT and verdict.kind in INEXACT
         return self._doubted is not None and is_dropped and page.parameters != self.tuned.id
 
-    def _text_at(self, source: TextSource) -> StoredText:
-        stored = text_at(self._before, *source)
-        assert stored is not None
-        return stored
-
-    def _document(self, page: PageRow, source: TextSource) -> Document:
+    def _document(self, page: PageRow, held: HeldText) -> Document:
         """Return the text of a page as the judge of the crawl received it."""
         try:
             extract = extract_of(
-                self._text_at(source).text,
+                held.stored.text,
                 is_main=bool(page.is_main),
                 visible_digest=page.visible_digest,
                 parameters=self._parameters,
             )
         except (ZstdError, ValueError) as error:
             what = f"the text of {page.url} cannot be read ({error})"
-            raise DamagedTextError(source.page, what) from None
+            raise DamagedTextError(held.page, what) from None
         document = extract.document(self._parameters.min_words)
         name, group = self._store.volatile.stable(page.url, page.name), host_of(page.url)
         return replace(document, payload=_payload(page), name=name, group=group)
@@ -305,10 +299,10 @@ class Rejudge:
         if found is None:
             return
         original = row_of(found)
-        source = find_text(self._before, original.id, original.text_digest, original.words)
-        if source is None:
+        held = find_text(self._before, original.id, original.text_digest, original.words)
+        if held is None:
             return
-        document = self._document(original, source)
+        document = self._document(original, held)
         name = self._store.volatile.stable(page.url, page.name)
         document = replace(document, payload=None, name=name, group=host_of(page.url))
         verdict = judge.judge_document(page.id, document)
@@ -317,7 +311,7 @@ class Rejudge:
         elif verdict.is_duplicate:
             self._put(page, Verdict(NEAR_DUPLICATE, verdict.duplicate_of), is_awaited=True)
         else:
-            self._put(page, verdict, document, source, is_awaited=True)
+            self._put(page, verdict, document, held, is_awaited=True)
 
     def _is_to_be_queued(self, page: PageRow) -> bool:
         return self._can_queue and self._before(_WAITS, (page.key,)).fetchone() is None
@@ -358,7 +352,7 @@ class Rejudge:
         page: PageRow,
         verdict: Verdict,
         document: Document | None = None,
-        source: TextSource | None = None,
+        held: HeldText | None = None,
         *,
         is_awaited: bool = False,
     ) -> None:
@@ -368,7 +362,7 @@ class Rejudge:
             page: The page as it was before.
             verdict: The new verdict.
             document: Text of the page; None where it is stored nowhere.
-            source: Place of the text.
+            held: The text as it is stored, and its place.
             is_awaited: Whether the page is to be fetched again.
         """
         self.count += 1
@@ -384,14 +378,14 @@ class Rejudge:
         if is_awaited:  # a near-duplicate whose original is gone has no bytes of its own
             self.awaited.add(page.id)
             judged.payload_digest = None
-            judged.text_digest = None if source is None else judged.text_digest
+            judged.text_digest = None if held is None else judged.text_digest
         if judged != page or is_awaited:
             self.written.add(page.id)
-            self._write(judged, source, is_lent=is_awaited)
+            self._write(judged, held, is_lent=is_awaited)
         self.written.update(part.id for part in verdict.parts)
         self._store.name_container(page, verdict.parts)
 
-    def _write(self, row: PageRow, source: TextSource | None, *, is_lent: bool) -> None:
+    def _write(self, row: PageRow, held: HeldText | None, *, is_lent: bool) -> None:
         """Write a changed row, whether the page is the better one to keep, and where its text is.
 
         That of a kept page moves to its row, that of a duplicate to ``near_texts``.
@@ -402,22 +396,22 @@ class Rejudge:
         row.reason = None if stored.verdict in WALLS else without(row.reason, Reason.RESEMBLES)
         kept = None if row.duplicate_of is None else self._store.get(row.duplicate_of)
         row.better_copy = int(kept is not None and is_better(row, kept))
-        if source is not None:
-            said_by = self._store.get(source.page) if is_lent else None
+        if held is not None:
+            said_by = self._store.get(held.page) if is_lent else None
             if said_by is not None:  # it has the text of its original until it is fetched again
                 facts = row.text_digest, row.fingerprint
                 row.take_facts(said_by)
                 row.text_digest, row.fingerprint = facts
-            self._move_text(row, source)
+            self._move_text(row, held)
         self._store.store_verdict(row)
 
-    def _move_text(self, row: PageRow, source: TextSource) -> None:
+    def _move_text(self, row: PageRow, held: HeldText) -> None:
         if row.duplicate_of is None:
-            row.hold(self._text_at(source))
-        elif source.page == row.id or row.verdict in INEXACT:
+            row.hold(held.stored)
+        elif held.page == row.id or row.verdict in INEXACT:
             # For one with words of its own also if another page has the same text: that may change.
-            if source != TextSource(row.id, 1):
-                row.hold(self._text_at(source))
+            if (held.page, held.is_near) != (row.id, 1):
+                row.hold(held.stored)
                 self._database.write(PUT_NEAR_TEXT, (row.id, row.text, row.content))
             row.hold(None)
 

@@ -35,11 +35,10 @@ from neardup.errors import NearDupError
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from crawler.maintenance.crawl_directory import CrawlDirectory
-    from crawler.maintenance.verify.finding import CheckWatch, Finding, Repairer
+    from crawler.maintenance.verify.finding import CheckWatch, Finding, Read, Repairer
     from crawler.storage.database import Database
     from crawler.urls.canonical import Canonicalizer
 
@@ -224,18 +223,18 @@ def find_strange(directory: CrawlDirectory, watch: CheckWatch) -> Iterator[Findi
 
     Complexity: O(rows), and one canonical URL a page.
     """
-    if directory.canonicalizer is None:
+    read, canonicalizer = directory.connection.execute, directory.canonicalizer
+    if canonicalizer is None:
         yield URL_RULES.finding(URL_RULES.what)
     yield from META.found(_wrong_meta(directory))
-    yield from KEYS.found(_wrong_keys(directory))
-    yield from REDIRECTS.found((key, "") for key in _wrong_redirects(directory))
-    read = directory.connection.execute
+    # Items of other spiders than ours may have keys of their own.
+    if canonicalizer is not None and directory.plan is not None:
+        yield from KEYS.found(_wrong_keys(read, canonicalizer))
+        yield from REDIRECTS.found((key, "") for key in _wrong_redirects(read, canonicalizer))
     yield from LOST.found(((key, url), url) for key, url in read(_KNOWN_ONLY))
     yield from UNKNOWN.found(read(_PAGES_ONLY))
     yield from COUNTS.found((host, "") for host in _wrong_counts(read))
-    yield from LINKS.found(
-        (number, "") for number in _unreadable_links(directory.connection.execute)
-    )
+    yield from LINKS.found((number, "") for number in _unreadable_links(read))
 
 
 def _wrong_meta(directory: CrawlDirectory) -> Iterator[tuple[tuple[str, str], str]]:
@@ -249,7 +248,7 @@ def _wrong_meta(directory: CrawlDirectory) -> Iterator[tuple[tuple[str, str], st
             yield (name, str(newest)), name
 
 
-def _wrong_counts(read: Callable[..., sqlite3.Cursor]) -> Iterator[int]:
+def _wrong_counts(read: Read) -> Iterator[int]:
     """Yield the hosts of ``host_blocks`` without a page, and those whose counts cannot be read."""
     hosts = {host_of(url) for (url,) in read("SELECT url FROM pages")}
     newest = highest_id(read)
@@ -264,16 +263,12 @@ def _wrong_counts(read: Callable[..., sqlite3.Cursor]) -> Iterator[int]:
                 yield host
 
 
-def _wrong_keys(directory: CrawlDirectory) -> Iterator[tuple[tuple[str, bytes, int], str]]:
-    """Yield right canonical URL, right key and id of each capture that has others, and its URL.
-
-    Only for crawls by our own spiders: items of others may have keys of their own.
-    """
-    canonicalizer = directory.canonicalizer
-    if canonicalizer is None or directory.plan is None:
-        return
-    rows = directory.connection.execute("SELECT id, url, canonical_url, key FROM pages ORDER BY id")
-    for page_id, url, canonical_url, key in rows:
+def _wrong_keys(
+    read: Read, canonicalizer: Canonicalizer
+) -> Iterator[tuple[tuple[str, bytes, int], str]]:
+    """Yield right canonical URL, right key and id of each capture that has others, and its URL."""
+    sql = "SELECT id, url, canonical_url, key FROM pages ORDER BY id"
+    for page_id, url, canonical_url, key in read(sql):
         right = _names(canonicalizer, url)
         # Another crawl, or an earlier visit, may have requested the variant before its page.
         of_page = _names(canonicalizer.without(()), url)
@@ -289,12 +284,9 @@ def _names(canonicalizer: Canonicalizer, url: str) -> tuple[str, bytes]:
         return url, payload_digest(url.encode("utf-8", "surrogatepass"))
 
 
-def _wrong_redirects(directory: CrawlDirectory) -> Iterator[bytes]:
-    """Yield the keys of redirects that do not fit their URLs, for crawls by our own spiders."""
-    canonicalizer = directory.canonicalizer
-    if canonicalizer is None or directory.plan is None:
-        return
-    for key, url in directory.connection.execute("SELECT key, url FROM redirects"):
+def _wrong_redirects(read: Read, canonicalizer: Canonicalizer) -> Iterator[bytes]:
+    """Yield the keys of redirects that do not fit their URLs."""
+    for key, url in read("SELECT key, url FROM redirects"):
         try:
             is_right = key in {canonicalizer.key(url), canonicalizer.description_key(url)}
         except MalformedUrl:
@@ -303,7 +295,7 @@ def _wrong_redirects(directory: CrawlDirectory) -> Iterator[bytes]:
             yield key
 
 
-def _unreadable_links(read: Callable[[str], sqlite3.Cursor]) -> Iterator[int]:
+def _unreadable_links(read: Read) -> Iterator[int]:
     """Yield the ids of the lists of links that are unreadable or belong to no page."""
     dictionary = read("SELECT urls FROM link_dictionary WHERE typeof(urls) = 'blob'").fetchone()
     plain = LinkPacker()

@@ -10,9 +10,8 @@ import pytest
 import zstandard
 
 from crawler.pages.page_context import Fetched, blank_row
-from crawler.pages.page_row import text_at
 from crawler.pages.page_store import PageStore
-from crawler.pages.stored_texts import TextSource, find_text, text_of_page
+from crawler.pages.stored_texts import find_text, text_of_page
 from crawler.reading.content.content_xml import StoredText
 from crawler.storage.database import Database
 
@@ -52,13 +51,15 @@ class Pages:
             self.store.keep_near_text(number, StoredText(zstandard.compress(near.encode()), b""))
         return number
 
-    def found(self, number: int) -> tuple[TextSource | None, str | None]:
+    def found(self, number: int) -> tuple[tuple[int, int] | None, str | None]:
         row = self.store.get(number)
         assert row is not None
-        place = find_text(self.read, number, row.text_digest, row.words)
-        stored = text_of_page(self.read, number)
-        assert stored == (None if place is None else text_at(self.read, *place))
-        return place, None if stored is None else zstandard.decompress(stored.text).decode()
+        held = find_text(self.read, number, row.text_digest, row.words)
+        if held is None:
+            assert text_of_page(self.read, number) is None
+            return None, None
+        assert text_of_page(self.read, number) == held.stored
+        return (held.page, held.is_near), zstandard.decompress(held.stored.text).decode()
 
 
 @pytest.fixture
@@ -70,24 +71,24 @@ def pages() -> Iterator[Pages]:
 def test_own_text_comes_first(pages: Pages) -> None:
     pages.add("of an equal page")
     own = pages.add("its own", "beside it")
-    assert pages.found(own) == (TextSource(own, 0), "its own")
+    assert pages.found(own) == ((own, 0), "its own")
 
 
 def test_text_beside_a_duplicate_comes_before_those_of_others(pages: Pages) -> None:
     pages.add("of an equal page")
     own = pages.add(near="beside it", original=1)
-    assert pages.found(own) == (TextSource(own, 1), "beside it")
+    assert pages.found(own) == ((own, 1), "beside it")
 
 
 def test_first_equal_page_has_the_text(pages: Pages) -> None:
     pages.add(near="beside a duplicate", original=9)
     first, _ = pages.add("of an equal page"), pages.add("of another equal page")
-    assert pages.found(pages.add(original=first)) == (TextSource(first, 0), "of an equal page")
+    assert pages.found(pages.add(original=first)) == ((first, 0), "of an equal page")
 
 
 def test_text_beside_an_equal_duplicate_is_the_last_resort(pages: Pages) -> None:
     near = pages.add(near="beside a duplicate", original=9)
-    assert pages.found(pages.add(original=9)) == (TextSource(near, 1), "beside a duplicate")
+    assert pages.found(pages.add(original=9)) == ((near, 1), "beside a duplicate")
 
 
 def test_page_with_another_number_of_words_is_not_equal(pages: Pages) -> None:
