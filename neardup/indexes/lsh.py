@@ -75,7 +75,7 @@ class LshIndex(Closing):
 
     A signature is cut into ``bands`` of ``rows`` values; texts that agree in all values of a band
     are candidates. At least ``min_recall`` of the pairs at ``min_similarity`` are candidates, and
-    more of the more similar pairs: :meth:`collision_rate`. Every text that shares a band is
+    more of the more similar pairs: ``Banding.collision_rate``. Every text that shares a band is
     returned, and one in 2**32 a band of the other texts.
 
     An entry is an id with a signature; four bits of each value and 32 bits of each band are kept.
@@ -137,30 +137,12 @@ class LshIndex(Closing):
         return len(self._tables)
 
     @property
-    def bands(self) -> int:
-        """Bands of a signature."""
-        return self.shape.bands
-
-    @property
-    def rows(self) -> int:
-        """Values of a band."""
-        return self.shape.rows
-
-    @property
     def size_bytes(self) -> int:
         """Bytes of memory set aside: those that nothing was written to yet take none.
 
         About 290 a document for 128 permutations in 18 bands.
         """
         return self._tables.size_bytes
-
-    def collision_rate(self, similarity: float) -> float:
-        """Return the chance that a pair of that similarity is found: 1 - (1 - s**rows)**bands.
-
-        Raises:
-            ParameterError: The similarity is not 0 to 1.
-        """
-        return self.shape.collision_rate(similarity)
 
     def add(self, signature: Signatures, id: SupportsIndex) -> None:  # noqa: A002  (the index's word)
         """Hold one more entry, found from now on and durable after the next :meth:`flush`.

@@ -89,12 +89,12 @@ class TestBanding:
 
     def test_shape_for_08(self) -> None:
         index = LshIndex(0.8)
-        assert (index.bands, index.rows) == (18, 7)
-        assert index.collision_rate(0.8) == pytest.approx(0.9855, abs=1e-4)
+        assert index.shape == (18, 7)
+        assert index.shape.collision_rate(0.8) == pytest.approx(0.9855, abs=1e-4)
 
     def test_a_shape_alone_tells_its_similarity(self) -> None:
         index = LshIndex(shape=(20, 5))
-        assert index.collision_rate(index.min_similarity) == pytest.approx(0.95)
+        assert index.shape.collision_rate(index.min_similarity) == pytest.approx(0.95)
 
     def test_very_long_signatures_have_1024_bands(self) -> None:
         assert banding(0.05, 65536, 0.95) == Banding(1024, 1)
@@ -104,7 +104,7 @@ class TestBanding:
     def test_too_little_similarity_names_what_is_possible(self) -> None:
         with pytest.raises(ParameterError, match=r"at least 0\.024 for 128 permutations"):
             LshIndex(0.02)
-        assert LshIndex(0.024).rows == 1
+        assert LshIndex(0.024).shape.rows == 1
 
     @pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan])
     def test_bad_similarities_are_refused(self, bad: float) -> None:
@@ -113,7 +113,7 @@ class TestBanding:
         with pytest.raises(ParameterError, match="min_recall"):
             LshIndex(0.8, min_recall=bad)
         with pytest.raises(ParameterError, match="similarity must be"):
-            LshIndex(0.8).collision_rate(bad)
+            LshIndex(0.8).shape.collision_rate(bad)
         with pytest.raises(ParameterError, match="rate must be"):
             Banding(2, 2).similarity_at(bad)
         with pytest.raises(ParameterError, match="min_similarity must be"):

@@ -58,7 +58,7 @@ class TestMeasuredCurve:
         index = LshIndex(0.8, shape=shape)
         index.add_many(stored, np.arange(count))
         found = index.query_many(alike(stored, share, 2))
-        rate = index.collision_rate(share)
+        rate = index.shape.collision_rate(share)
         hits = np.count_nonzero(found.ids == found.positions) / count
         # Five standard errors, and one pair.
         assert abs(hits - rate) < 5 * math.sqrt(rate * (1 - rate) / count) + 1 / count
@@ -69,7 +69,9 @@ class TestMeasuredCurve:
         stored, asked = minhash_many(texts), minhash_many(edited)
         index = LshIndex(0.75)
         index.add_many(stored, np.arange(300))
-        rates = [index.collision_rate(share) for share in (stored == asked).mean(axis=1).tolist()]
+        rates = [
+            index.shape.collision_rate(share) for share in (stored == asked).mean(axis=1).tolist()
+        ]
         found = index.query_many(asked)
         hits = np.count_nonzero(found.ids == found.positions)
         assert abs(hits - sum(rates)) < 5 * math.sqrt(300 / 4)
