@@ -185,22 +185,6 @@ class HammingIndex(Closing):
         self._check_usable()
         return self._engine.delete(number)
 
-    def merge(self) -> None:
-        """Make a single segment without deleted entries, which answers fastest.
-
-        A call is never needed: adding merges what is worth it. Of more than 2**32 - 1 entries,
-        the oldest stay as they are.
-
-        Raises:
-            OSError: The disk is full, or the like; the segments are as they were.
-            StorageError: A write failed half way, as for :meth:`add`.
-            ClosedError: The index is closed.
-
-        Complexity: O(n log n), about 0.1 seconds a million, and 80 bytes an entry meanwhile.
-        """
-        self._check_usable()
-        self._engine.merge()
-
     def query(self, fingerprint: SupportsIndex, *, limit: int | None = None) -> list[Match]:
         """Find the entries within ``radius`` bits of a fingerprint, nearest first, then by id.
 

@@ -14,7 +14,6 @@ from neardup.indexes.search import EntryBuffer, Search
 from neardup.indexes.segment import (
     BLOCK_BITS,
     BLOCKS,
-    MAX_ENTRIES,
     SPARE_ROWS,
     Segment,
     Shape,
@@ -286,16 +285,6 @@ class Engine:
         self._unflushed = []
         self._buffer.flushed = self._buffer.count
 
-    def merge(self) -> None:
-        """Make one segment of all entries, or of as many as one may hold."""
-        first, live = len(self._segments), self._buffer.count
-        while first and live + self._segments[first - 1].live <= MAX_ENTRIES:
-            first -= 1
-            live += self._segments[first].live
-        parts = self._parts()
-        if self._buffer.count or len(parts) > first + 1 or self._superfluous(parts, first):
-            self._become_one(range(first, len(parts) + 1), no_rows())
-
     def close(self) -> None:
         """Let go of everything, without a flush."""
         self._segments.clear()
@@ -309,12 +298,6 @@ class Engine:
             MergeSegment(segment.live, segment.dead, len(segment.tables.removed.ids))
             for segment in self._segments
         ]
-
-    @staticmethod
-    def _superfluous(parts: Sequence[MergeSegment], first: int) -> bool:
-        """Whether merging the segments from ``first`` on would leave something out."""
-        needed = any(part.dead for part in parts[:first])
-        return any(part.dead or (part.removed and not needed) for part in parts[first:])
 
     def _seal(self, more: Rows) -> None:
         """Turn the buffer and more rows into a segment, and merge what is worth it."""

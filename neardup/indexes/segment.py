@@ -28,9 +28,6 @@ ROWS_A_BUCKET = 16
 SPARE_ROWS = 16
 """The number of zeros after the last row: rows are compared sixteen at once."""
 
-MAX_ENTRIES = (1 << 32) - 1
-"""The largest number of entries of one segment: places in it are numbers of 32 bits."""
-
 IDS, RUNS, FIRST_TABLE = 0, 1, 2
 STARTS, HIGH, LOW, KEYS = 0, 1, 2, 3
 TABLE_COLUMNS = 4

@@ -111,10 +111,8 @@ def _hamming(folder: Path) -> Path:
 
 
 def _merged(folder: Path) -> Path:
-    with HammingIndex(folder / "index") as index:
+    with HammingIndex(folder / "index", buffer_size=1) as index:
         index.add_many(np.arange(9, dtype=np.uint64) << np.uint64(7), np.arange(9))
-        index.flush()
-        index.merge()
     return folder / "index"
 
 

@@ -33,8 +33,6 @@ def main(path: str, seed: int) -> None:
             for number in filter(is_deleted, range(max(0, first - 1), end - 1)):
                 index.delete(number)
             first = end
-            if chance.random() < 0.1:
-                index.merge()
             if chance.random() < 0.5:
                 index.flush()
                 print(first - 1, flush=True)

@@ -178,8 +178,6 @@ class TestRefusals:
                 index.flush()
             with pytest.raises(ClosedError):
                 index.delete(1)
-            with pytest.raises(ClosedError):
-                index.merge()
 
 
 class TestPersistence:

@@ -65,11 +65,6 @@ class HammingMachine(RuleBasedStateMachine):
         if self.held:
             self.delete(data.draw(st.sampled_from(self.held))[1])
 
-    @rule()
-    def merge(self) -> None:
-        self.index.merge()
-        self.change(self.held)
-
     @rule(value=fingerprints())
     def query(self, value: int) -> None:
         assert self.index.query(value) == self.oracle().query(value)

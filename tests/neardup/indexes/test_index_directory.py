@@ -15,7 +15,14 @@ from neardup.errors import IndexFileError, IndexLockedError, StorageError
 from neardup.indexes.arrays import Match, Rows
 from neardup.indexes.index_directory import LogHeader
 from neardup.indexes.index_engine import built
-from neardup.indexes.index_files import LAST_LOG, SegmentLabel, Span, log_name, stage_segment
+from neardup.indexes.index_files import (
+    LAST_LOG,
+    SegmentLabel,
+    Span,
+    log_name,
+    read_segment,
+    stage_segment,
+)
 from neardup.indexes.segment import no_rows
 from tests.damage import full_for, largest_file
 
@@ -41,16 +48,6 @@ def test_files_are_named_after_the_logs_that_they_hold(path: Path) -> None:
     assert names_in(path) == {"00000001-00000001.seg", "00000002-00000002.seg", "00000003.log"}
 
 
-def test_a_merge_leaves_one_segment(path: Path) -> None:
-    with HammingIndex(path, buffer_size=1) as index:
-        index.merge()
-        assert names_in(path) == {"00000001-00000003.seg", "00000004.log"}
-        index.merge()
-    assert names_in(path) == {"00000001-00000003.seg", "00000004.log"}
-    with HammingIndex(path) as index:
-        assert len(index) == 10
-
-
 def test_adding_merges_what_is_worth_it(path: Path) -> None:
     with HammingIndex(path, buffer_size=1) as index:
         for number in range(10, 40):
@@ -61,14 +58,14 @@ def test_adding_merges_what_is_worth_it(path: Path) -> None:
 
 
 def test_a_segment_is_merged_without_its_deleted_entries(path: Path) -> None:
+    with HammingIndex(path, buffer_size=1, radius=0) as index:
+        for number in range(6):
+            assert index.delete(number) == 1
+            assert not index.query(number)
+    (segment,) = path.glob("*.seg")
+    assert read_segment(segment)[1].ids.tolist() == [5, 6, 7, 8, 9]  # the last is deleted in a log
     with HammingIndex(path, radius=0) as index:
-        index.merge()
-        assert index.delete(3) == 1
-        assert not index.query(3)
-        index.merge()
-    assert names_in(path) == {"00000001-00000004.seg", "00000005.log"}
-    with HammingIndex(path, radius=0) as index:
-        assert len(index) == 9
+        assert len(index) == 4
         assert not index.query(3)
 
 
@@ -221,14 +218,13 @@ def test_a_failure_between_two_renames_says_what_to_do(path: Path) -> None:
 
 
 def test_a_merge_that_cannot_get_its_name_says_what_to_do(path: Path) -> None:
-    index = HammingIndex(path, radius=0)
-    (path / "00000001-00000003.seg").mkdir()
-    with pytest.raises(StorageError, match="open it again"):
-        index.merge()
-    with pytest.raises(StorageError, match="open it again"):
-        index.merge()
+    index = HammingIndex(path, buffer_size=1, radius=0)
+    (path / "00000002-00000003.seg").mkdir()
+    for _ in range(2):
+        with pytest.raises(StorageError, match="open it again"):
+            index.add(10, 10)
     index.close()
-    (path / "00000001-00000003.seg").rmdir()
+    (path / "00000002-00000003.seg").rmdir()
     with HammingIndex(path, radius=0) as index:
         assert len(index) == 10
 
@@ -276,18 +272,18 @@ def test_an_opening_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is no file here")
 def test_a_full_disk_during_a_merge_changes_nothing(path: Path) -> None:
-    with HammingIndex(path, radius=0) as index:
-        blocked = path / "00000001-00000003.seg.tmp"
+    with HammingIndex(path, buffer_size=1, radius=0) as index:
+        blocked = path / "00000002-00000003.seg.tmp"
         with full_for(blocked), pytest.raises(OSError, match="No space left"):
-            index.merge()
+            index.add(10, 10)
         assert not blocked.exists()
         assert [index.query(number) for number in range(10)] == [
             [Match(number, 0)] for number in range(10)
         ]
-        index.merge()
-    assert names_in(path) == {"00000001-00000003.seg", "00000004.log"}
+        index.add(10, 10)
+    assert names_in(path) == {"00000001-00000001.seg", "00000002-00000003.seg", "00000004.log"}
     with HammingIndex(path) as index:
-        assert len(index) == 10
+        assert len(index) == 11
 
 
 def test_a_log_cut_at_any_byte_is_refused_and_left_as_it_is(path: Path) -> None:

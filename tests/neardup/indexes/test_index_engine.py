@@ -4,17 +4,14 @@ from itertools import pairwise
 from math import log
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import HammingIndex
 from neardup.indexes import index_engine
-from neardup.indexes.arrays import Rows
-from neardup.indexes.index_directory import LogHeader
-from neardup.indexes.index_engine import MAX_MERGED, RATIO, MergeSegment, built, next_merge
-from neardup.indexes.index_files import SegmentLabel, Span, log_name, read_segment, stage_segment
+from neardup.indexes.index_engine import MAX_MERGED, RATIO, MergeSegment, next_merge
+from neardup.indexes.index_files import read_segment
 from tests.neardup.indexes.generated import unhurried
 
 
@@ -181,39 +178,3 @@ def test_a_window_that_slides_takes_no_more_room(
         assert len(index) == len(stored)
         found = index.query_many([number << 32 for number in stored])
         assert found.ids.tolist() == stored
-
-
-class TestMerge:
-    def test_one_segment_is_left(self) -> None:
-        stored = np.random.default_rng(2).integers(0, 2**64, 50_000, dtype=np.uint64)
-        index = HammingIndex(buffer_size=100)
-        for start in range(0, 50_000, 990):
-            end = min(50_000, start + 990)
-            index.add_many(stored[start:end], range(start, end))
-        index.merge()
-        once = HammingIndex(buffer_size=100)
-        once.add_many(stored, range(50_000))
-        assert len(index) == 50_000
-        assert index.size_bytes == once.size_bytes
-        index.merge()
-        assert len(index) == 50_000
-
-    def test_an_index_of_nothing_is_merged(self) -> None:
-        index = HammingIndex()
-        index.merge()
-        assert len(index) == 0
-
-    def test_superfluous_removals_of_a_single_segment_are_left_out(self, tmp_path: Path) -> None:
-        identity, span = bytes(16), Span(1, 1)
-        rows, removed = (Rows(np.arange(n, dtype=np.uint64), np.arange(n)) for n in (8, 5))
-        label = SegmentLabel(identity, span)
-        segment = stage_segment(tmp_path / span.name, label, built(rows, removed))
-        segment.rename(tmp_path / span.name)
-        (tmp_path / log_name(2)).write_bytes(LogHeader(identity, 2).empty_log())
-        with HammingIndex(tmp_path) as index:
-            assert len(index) == 8
-            for _ in range(2):
-                index.merge()
-        (file,) = tmp_path.glob("*.seg")
-        assert file.name == "00000001-00000002.seg"
-        assert read_segment(file)[1].shape == (8, 8, 0)
