@@ -351,7 +351,6 @@ class UrlRules:
         self.trial.adopt(believed)
 
     def _note_newness(self, after_rules: Address, row: PageRow, *, is_first: bool) -> None:
-        was_slow, level = self.traps.is_slow(after_rules), self.traps.level(after_rules)
         before = self.traps.note(
             after_rules,
             row.verdict,
@@ -359,9 +358,6 @@ class UrlRules:
             original=row.duplicate_of,
             is_first=is_first,
         )
-        is_better = was_slow and not self.traps.is_slow(after_rules)
-        if is_better or self.traps.level(after_rules) < level:
-            self._late.note_better(host_number(after_rules.hostname))
         self._put_back(after_rules, before)
 
     def _note_led(self, url: str, row: PageRow) -> None:

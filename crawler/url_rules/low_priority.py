@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from crawler.frontier.order import Skip
+from crawler.frontier.order import Skip, host_number
 from crawler.storage.states import LEASED
 from crawler.url_rules.traps import LEVEL_PRIORITIES, SLOW_PRIORITY
 
@@ -43,7 +43,6 @@ class LateRequests:
         self._skipped = skipped
         self._traps = traps
         self._addresses = addresses
-        self._better: set[int] = set()
         # The host whose late requests are looked at, the last of them, and how many there were.
         self._raising: tuple[int, int, int] | None = None
         self._rest = 0
@@ -74,17 +73,13 @@ class LateRequests:
 
     def note_met(self, new: NewRequest) -> None:
         """Count a URL that is found for the first time, and that no rule skips."""
-        address = self._addresses.parsed(new.url) if self._traps else None
+        address = self._addresses.parsed(new.url)
         if address is not None and address.host in self._traps:
             source = None if new.source is None else self._addresses.parsed(new.source)
             # A host may let its pages tell no more than its name to where they lead.
             is_told = source is not None and (source.segments != ("",) or source.names)
             led_by = self._addresses.after_rules(source) if source and is_told else None
             self._traps.note_met(self._addresses.after_rules(address), new.depth, led_by)
-
-    def note_better(self, host: int) -> None:
-        """Note that a kind of URLs of a host is to come earlier than its requests were queued."""
-        self._better.add(host)
 
     def _raise_some(self) -> None:
         """Queue late requests of kinds that became better earlier, a slice with each call.
@@ -94,9 +89,9 @@ class LateRequests:
         """
         self._rest -= 1
         if self._raising is None:
-            if not self._better or self._rest > 0 or self._queue.has_urgent(0):
+            if not self._traps.better or self._rest > 0 or self._queue.has_urgent(0):
                 return
-            self._raising = self._better.pop(), 0, 0
+            self._raising = host_number(self._traps.better.pop()), 0, 0
         host, after, count = self._raising
         late = self._skipped.late(host, after, MAX_RAISED)
         raised = [
@@ -131,7 +126,7 @@ class LateRequests:
         """Return why a request is given up, or the lower priority that it is to have by now."""
         given = _is_given(queued.priority)
         now = self.priority(queued.url, queued.priority, is_given=given)
-        address = self._addresses.parsed(queued.url) if self._traps else None
+        address = self._addresses.parsed(queued.url)
         if address is not None and not queued.is_fixed:
             skip = self.trapped(self._addresses.after_rules(address))
             if skip is not None:

@@ -204,6 +204,7 @@ class UrlTraps:
 
     Attributes:
         reopened: Clusters that a smaller budget had closed; their requests are to be put back.
+        better: Hosts of kinds that are to come earlier than their requests were queued.
     """
 
     def __init__(self, database: Database, budget: int, *, is_breadth_first: bool = False) -> None:
@@ -212,6 +213,7 @@ class UrlTraps:
         self._is_breadth_first = is_breadth_first
         self._names = ClusterNames()
         self._hosts: set[str] = set()
+        self.better: set[str] = set()
         reopened = database.write(_REOPENED, (budget,)).fetchall()
         self.reopened = [number for (number,) in reopened]
         self._kinds = Kinds(database, NEW_TEXT, UrlCluster)
@@ -220,9 +222,6 @@ class UrlTraps:
         for (name,) in database.read(_NOT_OPEN).fetchall():
             self._names.remember(name)
             self._hosts.add(name.partition("/")[0])
-
-    def __bool__(self) -> bool:
-        return bool(self._hosts)
 
     def __contains__(self, host: object) -> bool:
         """Return whether a host has any cluster that comes late or is closed."""
@@ -263,8 +262,8 @@ class UrlTraps:
         """
         if verdict not in NOTED:
             return None
-        cluster = self.cluster(address)
-        before = cluster.state
+        cluster, finer = self.cluster(address), self._finer(address)
+        before, level = cluster.state, self._level(finer)
         shape = _shape(name)
         counts_on = verdict == SAME_TEMPLATE and is_first and _counts_on(cluster.shape, shape)
         cluster.shape = shape
@@ -276,9 +275,10 @@ class UrlTraps:
             is_first=is_first,
             budget=self._budget,
         )
-        finer = self._kinds[self._names.with_words(address)]
         if finer is not cluster and is_first:
             finer.count(is_gain=is_new)
+        if self._level(finer) < level or (changed and cluster.state == OPEN):
+            self.better.add(address.hostname)
         for kind in {cluster.name: cluster, finer.name: finer}.values():
             self._kinds.note_change(kind)
             self._note_host(kind)
@@ -307,12 +307,10 @@ class UrlTraps:
         """Count a URL that is found for the first time, and that no rule skips.
 
         Args:
-            address: The address after the learned rules.
+            address: The address after the learned rules, as in ``priority``.
             depth: The number of links that lead to it from a seed.
             source: The address of the page that links to it; None where that is not known.
         """
-        if address.host not in self:
-            return
         cluster = self.cluster(address)
         if cluster.state == OPEN:
             return
@@ -334,16 +332,23 @@ class UrlTraps:
 
     def is_slow(self, address: Address) -> bool:
         """Return whether an address comes after all others, if at all."""
-        return address.host in self and self.cluster(address).state != OPEN
+        return self.cluster(address).state != OPEN
 
     def level(self, address: Address) -> int:
         """Return the level of an address, 0 for the first one. Complexity: O(arguments)."""
-        if self._is_breadth_first or address.host not in self:
-            return 0
-        return self._kinds[self._names.with_words(address)].level
+        return self._level(self._finer(address))
+
+    def _finer(self, address: Address) -> UrlCluster:
+        return self._kinds[self._names.with_words(address)]
+
+    def _level(self, kind: UrlCluster) -> int:
+        return 0 if self._is_breadth_first else kind.level
 
     def priority(self, address: Address) -> int:
-        """Return the priority of an address: the lower, the fewer of its kind are new."""
+        """Return the priority of an address: the lower, the fewer of its kind are new.
+
+        Ask it of hosts that are ``in`` the traps: all addresses of others have the highest one.
+        """
         is_sample = int.from_bytes(address.digest[8:12]) % FLOOR_OF == 0
         late = LEVEL_PRIORITIES[0 if is_sample else self.level(address)]
         return late + SLOW_PRIORITY * self.is_slow(address)

@@ -89,7 +89,6 @@ class TestStates:
         note(traps, 39)
         assert not traps.is_slow(address("y"))
         assert traps.note(address("x"), NEAR_DUPLICATE) == OPEN
-        assert traps
         assert traps.priority(address("y")) <= SLOW_PRIORITY
         assert traps.closed(address("y")) is None
         note(traps, 259)
