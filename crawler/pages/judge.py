@@ -17,7 +17,7 @@ from crawler.pages.url_history import Outcome
 from crawler.reading.content_types import has_script
 from neardup import Verdict, hamming
 from neardup.document import analyse
-from neardup.fingerprints.digest import EMPTY_DIGEST
+from neardup.fingerprints.digest import EMPTY_DIGEST, words_digest
 from neardup.names import difference, unpacked
 from neardup.verification import JaccardVerifier, compared_with
 from neardup.volatile.slots import masked
@@ -277,7 +277,7 @@ class Judge:
         row.last_text_digest = _last_digest(page.previous, document, extract)
         row.words, row.text_digest = document.words, document.digest
         row.fingerprint, row.name = document.fingerprint, document.name or None
-        row.words_digest = page.words_digest(document)
+        row.words_digest = extract.words_digest or words_digest(document.text)
         row.page_type, row.content_source = extract.shown[1:]
         return document
 

@@ -11,7 +11,7 @@ from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
-from neardup.fingerprints.digest import payload_digest, words_digest
+from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -245,7 +245,6 @@ class PageContext:
     _last: LastCapture = field(init=False)
     _unpacked: tuple[Reading, int, Document | None] | None = field(default=None, init=False)
     _packed: tuple[Reading, str | None, str | None] | None = field(default=None, init=False)
-    _words: tuple[Document, bytes] | None = field(default=None, init=False)
     _original: LastCapture | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -342,13 +341,6 @@ class PageContext:
         """Return what the page is called, packed; None where no text was read."""
         document = self.document(min_words)
         return None if document is None else document.name
-
-    def words_digest(self, document: Document) -> bytes:
-        """Return the ``words_digest`` of a text, computed once."""
-        words = self._words
-        if words is None or words[0] is not document:
-            self._words = words = document, words_digest(document.text)
-        return words[1]
 
     def _packed_metadata(self) -> tuple[str | None, str | None]:
         """Return the columns ``metadata`` and ``name`` of the reading, packed once."""

@@ -45,7 +45,7 @@ from crawler.reading.visible_text import read_visible
 from crawler.reading.wall_signs import read_wall_signs
 from crawler.urls.canonical import Canonicalizer
 from neardup.boilerplate import block_hashes
-from neardup.fingerprints.digest import text_digest
+from neardup.fingerprints.digest import text_digest, words_digest
 from neardup.volatile.answers import set_aside
 from neardup.whole import SEPARATOR, part_of, with_whole
 
@@ -212,7 +212,7 @@ class PageReader:
         """
         started = time.process_time()
         is_html, text_alone = self._document is None, self._options.extractor is not None
-        content = html_zstd = blocks = name = None
+        content = html_zstd = blocks = words = name = None
         if self._document is not None:
             judged = self._apart(judge_whole(self._document.text))
             if not text_alone:
@@ -238,12 +238,12 @@ class PageReader:
         found, body = None, self._body
         self.forget()
         packed = self._compress(judged.text.encode("utf-8", "replace"))
+        extract = extract_of(packed, judged.is_main, self._visible_digest, self._options.parameters)
         if not text_alone:
             html_zstd = self._compress(body) if self._options.keep_html and is_html else None
             blocks, name = block_hashes(judged.text), self._name(part_of(judged.text))
-        parameters = self._options.parameters
-        extract = extract_of(packed, judged.is_main, self._visible_digest, parameters)
-        extract = replace(extract, blocks=blocks, content=content)
+            words = words_digest(extract.judged_text)
+        extract = replace(extract, blocks=blocks, words_digest=words, content=content)
         return Extracted(extract, html_zstd, time.process_time() - started, name)
 
     def _name(self, text: str) -> str:

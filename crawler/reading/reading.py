@@ -132,6 +132,7 @@ class Extract:
         blocks: ``neardup.boilerplate.block_hashes`` of that text; None where they were not
             computed yet.
         sample: Its passages (``neardup.Document``), None where ``signature`` is.
+        words_digest: ``words_digest`` of that text with its whole; None where ``blocks`` is.
         content: Content to show; None: it is made of the lines of the text.
     """
 
@@ -144,6 +145,7 @@ class Extract:
     signature: bytes | None = None
     blocks: bytes | None = None
     sample: bytes | None = None
+    words_digest: bytes | None = None
     content: PackedContent | None = None
 
     @property
