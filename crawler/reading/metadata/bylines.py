@@ -78,11 +78,6 @@ _AFTER_NAME = re.compile(
 # What stands behind the name: a reporter's title in Korean and Chinese.
 _TITLED = re.compile(r"([^\W\d_]{2,5})\s?(?:기자|특파원|記者|记者)(?:$|\s)")
 _BEHIND_DAY = re.compile(r"\b\d{4},?\s(?:[|•·–—-]\s)?by\s(?-i:(?=[^\W\d_a-z]))", re.IGNORECASE)
-_SENDER = re.compile(r"from\s*:\s*([^<@:]+?)\s*<", re.IGNORECASE)
-_MAIL = re.compile(
-    r"^From:(?P<author>[^<\n]++)(?:<.*+)?(?:\n.*+){0,12}?\nDate: *+(?P<date>[^\t\n]+)",
-    re.MULTILINE,
-)
 _WRITTEN = re.compile(r"(?:written|reported|authored) by\s+(?-i:(?=[^\W\d_a-z]))", re.IGNORECASE)
 _GENERATED = re.compile(r"\bgenerated\b.*\b(?:doxygen|javadoc|sphinx)|\$date", re.IGNORECASE)
 _PUBLISHED = re.compile(
@@ -153,20 +148,8 @@ def read_byline(
     """
     anchor = _titled(root, heading, folded_name(title))
     if anchor is None:
-        return _of_mail(root)
+        return NO_BYLINE
     return _beside(anchor, _Reader(wants_author, wants_date, language))
-
-
-def _of_mail(root: Element) -> Byline:
-    """Return the sender and the day of a mail that is shown with its head in one ``pre``."""
-    for code in islice(root.iter("pre"), _MAX_HEADINGS):
-        found = _MAIL.search("".join(islice(code.itertext(), _MAX_TEXTS))[:_MAX_CHARACTERS])
-        if found is not None:
-            day = iso_date(found["date"])
-            return Byline(
-                ("mail:from", found["author"]), None if day is None else ("mail:date", day)
-            )
-    return NO_BYLINE
 
 
 def _titled(root: Element, first: Element | None, title: str) -> Element | None:
@@ -283,12 +266,8 @@ class _Reader:
 
     def _read_author(self, holder: Element, text: str) -> None:
         by = _BY.match(text) or (_BEHIND_DAY.search(text) if _DIGIT.search(text) else None)
-        if sender := _SENDER.match(text) or _SENDER.match(f"{self._label}{text}"):
-            self._take_author("mail:from", sender[1])
-        elif titled := _TITLED.match(text):
+        if titled := _TITLED.match(text):
             self._take_author("byline", titled[1])
-        elif not self._label and _is_before_mail(holder):
-            self._take_author("mail:from", text)
         elif by is not None:
             said = text[by.end() :]
             self._is_after_by = not said
@@ -368,12 +347,6 @@ def _texts_before(heading: Element) -> Iterator[tuple[Element, str]]:
         node = node.getparent()
         if node is None or node.tag in _ENDS:
             return
-
-
-def _is_before_mail(holder: Element) -> bool:
-    """Return whether an address of mail follows, as in archives behind the name of a sender."""
-    link = holder.getnext() if holder.tag in {"b", "strong"} else None
-    return link is not None and link.get("href", "").lower().startswith("mailto:")
 
 
 def _last_texts(root: Element, left_out: Container[str] = _UNSEEN) -> Iterator[tuple[Element, str]]:

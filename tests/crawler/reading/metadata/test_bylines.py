@@ -66,9 +66,6 @@ def beside(marks: str) -> Metadata:
         ("<p>Rédigé par Ada Lovelace et publié le 31 mai 2024", "Ada Lovelace"),
         ("<p>Door Ada van Lovelace op 31 mei 2024", "Ada van Lovelace"),
         ("<p>May 31st, 2024 by Ada Lovelace", "Ada Lovelace"),
-        ("<table><tr><th>From:<td>Ada Lovelace &lt;ada@quay.example></table>", "Ada Lovelace"),
-        ("<li><i>From</i>: Ada Lovelace &lt;<a href=mailto:a>ada</a>></li>", "Ada Lovelace"),
-        ("<b>Ada Lovelace</b> <a href='mailto:a'>ada at quay.example</a>", "Ada Lovelace"),
         ("<p>From: Dover, to: Calais", None),
         ("<p>By default all ferries are late.", None),
         ("<div class=author-bio>She writes on ferries</div>", None),
@@ -159,14 +156,6 @@ def test_the_language_tells_whether_the_day_or_the_month_is_first(
 def test_a_day_and_a_name_may_stand_behind_a_long_text() -> None:
     end = "<p>Written by Ada Lovelace<p>Published on May 31, 2024"
     found = said(f"<h1>The late ferry</h1>{f'<p>{PROSE}' * 20}{end}")
-    assert (found.author, found.date) == ("Ada Lovelace", "2024-05-31")
-
-
-def test_the_head_of_a_mail_names_its_sender_and_day() -> None:
-    head = (
-        "From: Ada Lovelace &lt;ada@quay.example>\nTo: all\nDate: Fri, 31 May 2024 10:12:14 +0000"
-    )
-    found = said(f"<pre>{head}\n\nDear all,\n{PROSE}</pre>")
     assert (found.author, found.date) == ("Ada Lovelace", "2024-05-31")
 
 
@@ -402,12 +391,6 @@ def test_the_last_lines_say_when_a_page_was_changed(end: str, *, day: bool) -> N
 )
 def test_all_authors_are_named(marks: str, author: str | None) -> None:
     assert said(marks).author == author
-
-
-def test_spaces_in_the_head_of_a_mail_are_looked_at_once() -> None:
-    began = time.process_time()
-    said(f"<pre>From: {' ' * 1_400}\n{'x' * 6}\n</pre>" * 50)
-    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(
