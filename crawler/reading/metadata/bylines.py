@@ -78,12 +78,7 @@ _AFTER_NAME = re.compile(
 # What stands behind the name: a reporter's title in Korean and Chinese.
 _TITLED = re.compile(r"([^\W\d_]{2,5})\s?(?:기자|특파원|記者|记者)(?:$|\s)")
 _BEHIND_DAY = re.compile(r"\b\d{4},?\s(?:[|•·–—-]\s)?by\s(?-i:(?=[^\W\d_a-z]))", re.IGNORECASE)
-_WRITTEN = re.compile(r"(?:written|reported|authored) by\s+(?-i:(?=[^\W\d_a-z]))", re.IGNORECASE)
 _GENERATED = re.compile(r"\bgenerated\b.*\b(?:doxygen|javadoc|sphinx)|\$date", re.IGNORECASE)
-_PUBLISHED = re.compile(
-    r"(?:(?:first )?published|created)(?! by)|veröffentlicht|publié|publicad|pubblicat|опубликован",
-    re.IGNORECASE,
-)
 _MODIFIED = re.compile(
     r"updat|modif|revis|edited|changed|last review|aktualisier|geändert|mis à jour|actualizad|"
     r"aggiornat|atualizad|bijgewerkt|uppdater|opdater|oppdater|zaktualizowan|обновл|изменен|更新|"
@@ -243,26 +238,20 @@ class _Reader:
         return named_day(text, self.language) if _DIGIT.search(text) else None
 
     def read_end(self, root: Element) -> None:
-        """Take what the last lines of a page say, as those of manuals do."""
-        wants_date = self.wants_date and self.date is None and self.modified is None
-        if not wants_date and (not self.wants_author or self.author is not None):
+        """Take the day of the last change that the last lines of a page name."""
+        if not self.wants_date or self.date is not None or self.modified is not None:
             return
         day = ""
         for _, text in _last_texts(root):
             if len(text) > _MAX_PIECE:
-                continue
-            if self.wants_author and self.author is None and (by := _WRITTEN.match(text)):
-                self._take_author("footer", text[by.end() :])
-            if not wants_date:
                 continue
             label = _MODIFIED.search(text) or _GENERATED.search(text)
             named = self._named_day(text[label.start() :] if label else text)
             # A label may stand in an element of its own, before that of the day.
             day = named[0] if named is not None else day if label else ""
             if day and label is not None:
-                self.modified = self.modified or ("footer:modified", day)
-            elif day and _PUBLISHED.match(text):
-                self.date = self.date or ("footer", day)
+                self.modified = ("footer:modified", day)
+                return
 
     def _read_author(self, holder: Element, text: str) -> None:
         by = _BY.match(text) or (_BEHIND_DAY.search(text) if _DIGIT.search(text) else None)

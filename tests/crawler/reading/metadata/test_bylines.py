@@ -153,12 +153,6 @@ def test_the_language_tells_whether_the_day_or_the_month_is_first(
     assert read_metadata(collect(root), URL).date == date
 
 
-def test_a_day_and_a_name_may_stand_behind_a_long_text() -> None:
-    end = "<p>Written by Ada Lovelace<p>Published on May 31, 2024"
-    found = said(f"<h1>The late ferry</h1>{f'<p>{PROSE}' * 20}{end}")
-    assert (found.author, found.date) == ("Ada Lovelace", "2024-05-31")
-
-
 def test_the_day_of_a_comment_is_not_that_of_the_page() -> None:
     comment = "<div id=comments><ol><li><p><time datetime=2024-05-31>yesterday</time></ol></div>"
     assert said(f"<h1>The late ferry</h1><p>{PROSE}<p>{PROSE}{comment}").date is None
