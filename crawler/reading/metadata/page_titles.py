@@ -28,7 +28,6 @@ _KIND_OF_SITE = re.compile(
 )
 # Ends that are parts only where they name the site: "Searching [Acme]", "Shoes. Acme.com".
 _END = re.compile(r"\s+\[([^\[\]]+)\]$|\.\s+(\S+)$")
-_WIKI = re.compile(r"wiki\]$", re.IGNORECASE)
 _MAX_PARTS = 12
 _MIN_CHARACTERS = 2
 
@@ -92,7 +91,7 @@ def without_site(title: str, names: frozenset[str], *, only_last: bool = False) 
         end = _END.search(title)
         separators = list(_SEPARATOR.finditer(title))
         last, first = (separators[-1], separators[0]) if separators else (None, None)
-        if end is not None and (_is_of_site(end[1] or end[2], names) or _WIKI.search(title)):
+        if end is not None and _is_of_site(end[1] or end[2], names):
             rest = title[: end.start()]
         elif first is None or last is None:
             break

@@ -36,7 +36,6 @@ TEXTS = st.text(st.sampled_from("ab Acme|-–:·»"), max_size=40)
         ("Lamps | Acme Co-op", "Lamps"),
         ("Lamps | Forum", "Lamps | Forum"),
         ("Lamps [Brass]", "Lamps [Brass]"),
-        ("Lamps [Brass DokuWiki]", "Lamps"),
         ("Lamps. Brass", "Lamps. Brass"),
         # Nothing tells that these parts are the site's.
         ("Lamps | Brass", "Lamps | Brass"),
