@@ -113,7 +113,7 @@ def _found(body: bytes, content_type: str | None) -> tuple[str, int, bool]:
         return "iso2022_jp", 0, False
     if _is_utf8(body, declared):
         return "utf-8", 0, True
-    return _by_declaration(body, header, declared_encoding(body)), 0, False
+    return _by_declaration(body, header, declared_encoding(body) if header else declared), 0, False
 
 
 def header_encoding(content_type: str | None) -> str | None:
