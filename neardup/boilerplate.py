@@ -17,7 +17,7 @@ change at each request. ``BlockCounts`` counts in how many texts each stands.
 import re
 from collections.abc import Container, Iterator
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
@@ -89,8 +89,7 @@ def blocks(text: str) -> Iterator[TextBlock]:
     Complexity: O(length), 0.1 to 0.3 ms for 1,000 words.
     """
     for start, end in pieces(text):
-        said = _said(text[start:end])
-        yield TextBlock(start, end, _hash(said))
+        yield TextBlock(start, end, _hash(_said(text[start:end])))
 
 
 def block_hashes(text: str) -> bytes:
@@ -105,13 +104,11 @@ def block_hashes(text: str) -> bytes:
 
 
 def pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of the blocks of a text, in order and without gaps."""
-    start = 0
-    for end in islice(_ends(text), MAX_BLOCKS - 1):
-        yield start, end
-        start = end
-    if start < len(text):
-        yield start, len(text)
+    """Return the bounds of the blocks of a text, in order and without gaps."""
+    bounds = [0, *islice(_ends(text), MAX_BLOCKS - 1)]
+    if bounds[-1] < len(text):
+        bounds.append(len(text))
+    return pairwise(bounds)
 
 
 def _ends(text: str) -> Iterator[int]:
