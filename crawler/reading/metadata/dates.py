@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from email.utils import parsedate
 from functools import lru_cache
 
 from neardup.languages import language_tag, locale_of
@@ -99,8 +100,10 @@ def iso_date(text: str | None, language: str | None = None) -> str | None:
     text = text.strip()
     if found := _NUMERIC.match(text):
         return _day(*map(int, found.groups()))
-    named = named_day(text, language)
-    return named[0] if named else None
+    if named := named_day(text, language):
+        return named[0]
+    mailed = parsedate(text)  # years of RSS may have two figures
+    return _day(*mailed[:3]) if mailed else None
 
 
 def named_day(text: str, language: str | None = None) -> tuple[str, int, int] | None:

@@ -268,6 +268,7 @@ def test_pages_of_marks_alone_take_no_time(body: str) -> None:
         "令和6年3月12日",
         "平成３６年３月１２日",
         "民國113年3月12日",
+        "Tue, 12 Mar 24 10:00:00 GMT",
         "12.03.2024",
         "12.3.2024 10:15",
         "03/12/2024 or so, that is 12 March 2024",
