@@ -75,7 +75,8 @@ SELECT content_source, count(*) FROM pages WHERE latest = 1 AND page_type = 'doc
 GROUP BY 1 ORDER BY 2 DESC, 1
 """
 _REASONS = """
-SELECT reason, count(*) FROM pages WHERE latest = 1 AND reason IS NOT NULL GROUP BY reason
+SELECT CAST(reason AS BLOB), count(*) FROM pages
+WHERE latest = 1 AND reason IS NOT NULL GROUP BY reason
 """
 _COUNT_PARTS = f"SELECT count(*) FROM pages WHERE {_IS_PART}"
 _PARTS = f"""
@@ -238,6 +239,10 @@ def _read(connection: sqlite3.Connection) -> Report:
     tally = make_tally(connection, visit)
     counts = tally.verdicts
     reasons = _count_reasons(connection, visit)
+    coded = [
+        (codes(stored.decode("utf-8", "replace")), count)  # one that is damaged ends no report
+        for stored, count in connection.execute(_REASONS)
+    ]
     aside = read_aside(connection.execute)
     fetched = sum(counts.values()) - counts[FAILED]
     return Report(
@@ -279,14 +284,14 @@ def _read(connection: sqlite3.Connection) -> Report:
         unexamined_rules=scalar(connection, UNEXAMINED),
         skipped=scalar(connection, _SKIPPED),
         documents=dict(connection.execute(_DOCUMENTS).fetchall()),
-        unread_documents=_having(connection, Reason.LIBRARY_MISSING),
-        app_shells=_having(connection, Reason.APP_SHELL),
+        unread_documents=_having(coded, Reason.LIBRARY_MISSING),
+        app_shells=_having(coded, Reason.APP_SHELL),
         browser=meta.get(meta_names.BROWSER, ""),
         browser_requests=int(
             json.loads(meta.get(meta_names.ANSWERS, "{}")).get(meta_names.BROWSER_REQUESTS, 0)
         ),
-        rendered=_having(connection, Reason.RENDERED),
-        shown_in_part=_having(connection, Reason.RENDERED_IN_PART, Reason.NOT_RENDERED),
+        rendered=_having(coded, Reason.RENDERED),
+        shown_in_part=_having(coded, Reason.RENDERED_IN_PART, Reason.NOT_RENDERED),
         file_links=aside.files,
         file_links_to_ask=aside.to_ask,
         guesses_aside=aside.guesses,
@@ -298,10 +303,9 @@ def _read(connection: sqlite3.Connection) -> Report:
     )
 
 
-def _having(connection: sqlite3.Connection, *reasons: Reason) -> int:
+def _having(coded: Iterable[tuple[set[Reason], int]], *reasons: Reason) -> int:
     """Return the number of pages with any of some reasons."""
-    rows = connection.execute(_REASONS)
-    return sum(count for stored, count in rows if not codes(stored).isdisjoint(reasons))
+    return sum(count for found, count in coded if not found.isdisjoint(reasons))
 
 
 def _resembling(connection: sqlite3.Connection) -> tuple[ResemblingPage, ...]:

@@ -136,7 +136,8 @@ def fields_of(row: Mapping[str, Any] | sqlite3.Row) -> dict[str, Any]:
     ``metadata``, unless it is computed here; None: not known.
     """
     unchanged = row["seen_visit"] > row["visit"]
-    metadata = json.loads(row["metadata"]) if row["metadata"] else {}
+    loaded = json.loads(row["metadata"]) if row["metadata"] else {}
+    metadata = loaded if isinstance(loaded, dict) else {}  # crawl-once verify finds what is none
     sources = metadata.get("sources") or {}
     is_change = "date" in sources and sources["date"] == sources.get("modified")
     stored = {name: row[name] if name in _COLUMNS else metadata.get(name) for name in PAGE_FIELDS}

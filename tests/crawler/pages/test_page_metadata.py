@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from crawler.pages.items import page_of_capture
+from crawler.pages.items import PAGE_FIELDS, page_of_capture
 from crawler.pages.page_context import Captured, Fetched, blank_row
-from crawler.pages.page_row import packed_metadata
+from crawler.pages.page_row import COLUMNS, packed_metadata
 from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.metadata_record import NO_METADATA
@@ -70,7 +70,20 @@ def test_what_a_page_says_is_flat() -> None:
 def test_a_page_without_metadata_takes_no_room() -> None:
     assert packed_metadata(NO_METADATA) is None
     fields = exported(None, None, None)
-    assert {fields[name] for name in ("full_title", "h1", "published", "tags", "sources")} == {None}
+    assert {fields[name] for name in PAGE_FIELDS if name not in COLUMNS} == {None}
+
+
+def test_each_field_is_a_column_or_computed_or_said_by_the_page() -> None:
+    more = """<meta name=description content="Lamps of brass"><meta property=article:section
+    content=Lamps><meta property=og:image content=/lamp.png>"""
+    fields = fields_of(PAGE + more)
+    unknown = {name for name in PAGE_FIELDS if name not in COLUMNS and fields[name] is None}
+    assert unknown == {"comments", "away", "better_url"}
+
+
+def test_metadata_that_are_no_object_say_nothing() -> None:
+    fields = exported("[1]", None, None)
+    assert {fields[name] for name in PAGE_FIELDS if name not in COLUMNS} == {None}
 
 
 def test_a_day_of_change_alone_is_no_day_of_publication() -> None:

@@ -45,10 +45,15 @@ class Pages:
             words=words,
             duplicate_of=original,
             text=None if text is None else zstandard.compress(text.encode()),
+            content=None if text is None else f"content of {text}".encode(),
+            page_type="article",
+            content_source="ours",
         )
         self.store.insert(row)
         if near is not None:
-            self.store.keep_near_text(number, StoredText(zstandard.compress(near.encode()), b""))
+            self.store.keep_near_text(
+                number, StoredText(zstandard.compress(near.encode()), f"content of {near}".encode())
+            )
         return number
 
     def found(self, number: int) -> tuple[tuple[int, int] | None, str | None]:
@@ -59,7 +64,9 @@ class Pages:
             assert text_of_page(self.read, number) is None
             return None, None
         assert text_of_page(self.read, number) == held.stored
-        return (held.page, held.is_near), zstandard.decompress(held.stored.text).decode()
+        text = zstandard.decompress(held.stored.text).decode()
+        assert held.stored[1:] == (f"content of {text}".encode(), "article", "ours")
+        return (held.page, held.is_near), text
 
 
 @pytest.fixture
