@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Crawlee for Python lowers the case of whole URLs before it compares them, and decodes their slashes.
+# Crawlee for Python lowers the case of whole URLs before it compares them, and decodes slashes in their paths.
 #
 # Guess: as its documentation says, scheme and host are lowered, since the case of a path and of a query counts: /watch?v=AbC
 #   and /watch?v=aBc are two pages, and so are /a%2Fb and /a/b.
-# What happens: unique_key is str(url).lower() of the URL decoded and without its last slash, so that each of the pairs has one
-#   key. The first URL of a pair is requested. The second never is: no request, no failure, no line of the log.
+# What happens: unique_key is str(url).lower() of the URL with its path decoded and without its last slash, so that each of the
+#   pairs has one key. The first URL of a pair is requested. The second never is: no request, no failure.
 # Why it matters: video ids, short links and base64 ids differ by case alone. A crawl of such a site ends as complete, with
 #   pages missing; give each request a unique_key of your own there.
 # Version: crawlee 1.11.0, Python 3.11. Date: 2026-12-02.

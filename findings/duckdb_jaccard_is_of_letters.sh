@@ -3,10 +3,11 @@
 #
 # Guess: the function for "Jaccard similarity between two strings" is of words or of n-grams, as the literature on
 #   near-duplicates has it: 0 or nearly so for texts on unlike subjects.
-# What happens: it is of distinct characters. Anagrams are 1.0, two paragraphs on unlike subjects, of which one word in fifty is
-#   the same, are near 0.8, and a paragraph and itself in capitals near 0.1.
-# Why it matters: the threshold 0.7 of near-duplicates holds for any two English pages, so a corpus that is thinned by it
-#   in SQL loses nearly all of its distinct pages. Compare lists: list_intersect and list_distinct of string_split give the measure that is meant.
+# What happens: it is of distinct characters. Anagrams are 1.0, the two paragraphs below, which share one word of 66, are near 0.8,
+#   and a paragraph and itself in capitals near 0.1. The longer two texts are, the more of the alphabet do they share.
+# Why it matters: most pairs of longer English texts pass a threshold of 0.7 (77 % of 820 pairs of pages of documentation),
+#   so a corpus that is thinned by it in SQL loses distinct pages. Compare lists: list_intersect and list_distinct of
+#   string_split give the measure that is meant.
 # Version: duckdb 2.0.1, Python 3.11. Date: 2026-12-02.
 set -euo pipefail
 folder=$(mktemp -d)

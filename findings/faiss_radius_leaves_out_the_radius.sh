@@ -2,16 +2,16 @@
 # A range search of faiss's binary indexes within radius 3 finds distances 0 to 2.
 #
 # Guess: what is at the radius is found, as "at most k bits differ" says in the literature on near-duplicates of pages.
-# What happens: all four indexes that have a range search take distances strictly below the radius; radius 0 finds not even
+# What happens: the four indexes below take distances strictly below the radius; radius 0 finds not even
 #   the same fingerprint. Distances that are whole numbers come back as float32.
 # Why it matters: who asks with the bound of a crawl keeps all near-duplicates at the bound itself, and a benchmark beside
 #   another index compares unlike work. Ask with the bound plus one.
-# Version: faiss-cpu 1.15.1, numpy 2.4, Python 3.11. Date: 2026-12-02.
+# Version: faiss-cpu 1.15.1, numpy 2.4.6, Python 3.11. Date: 2026-12-02.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install -q --disable-pip-version-check 'faiss-cpu==1.15.1' 2>/dev/null
+"$folder/venv/bin/pip" install -q --disable-pip-version-check 'faiss-cpu==1.15.1' 'numpy==2.4.6' 2>/dev/null
 "$folder/venv/bin/python" - 2>/dev/null <<'PYTHON'
 from importlib.metadata import version
 

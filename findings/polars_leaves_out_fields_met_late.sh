@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Polars leaves out each field of JSON lines that the first 100 lines do not have, without a word.
 #
-# Guess: a field that comes later is a column with nulls before it, as in pandas and DuckDB, or an error, as polars raises where
+# Guess: a field that comes later is a column with nulls before it, as in DuckDB, or an error, as polars raises where
 #   a later value is of another type than the first 100 lines say.
 # What happens: read_ndjson and scan_ndjson fix the columns after infer_schema_length (100) lines. A number that becomes
 #   a text is refused loudly; a field that begins at line 101 is not there, and all rows are.
@@ -35,8 +35,17 @@ columns = {}
 for name, table in tables.items():
     columns[name] = table.columns
     print(f"{name}: {len(table)} rows of {columns[name]}")
+with open("numbers.jsonl", "w") as file:
+    file.write('{"words": 7}\n' * 100 + '{"words": "many"}\n')
+try:
+    polars.read_ndjson("numbers.jsonl")
+    is_refused = False
+except polars.exceptions.ComputeError as error:
+    is_refused = True
+    print(f"a number that becomes a text: {str(error).splitlines()[0]}")
 columns["duckdb"] = duckdb.sql("SELECT * FROM 'pages.jsonl'").columns
 print(f"duckdb: {columns['duckdb']}")
 whole = ["url", "duplicate_of"]
+assert is_refused, "the behaviour has changed"
 assert list(columns.values()) == [["url"], ["url"], whole, whole], "the behaviour has changed"
 PYTHON

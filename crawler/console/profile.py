@@ -73,6 +73,8 @@ _GROUP = "settings and logs"
 
 @dataclass(frozen=True)
 class _ProfileOptions:
+    """Declares the options of profiles; argparse holds what is said by them."""
+
     config: str | None = option(
         "FILE", f"options and settings (default: {FILE_NAME}, if it is here)", group=_GROUP
     )

@@ -170,6 +170,10 @@ def test_a_huge_text_is_compared_by_equality() -> None:
     assert (extract.is_main, extract.fingerprint) == (False, None)
     assert len(extract.text) > MAX_COMPARED_CHARACTERS
     assert extract.document(50).digest == parsed.visible_digest
+    plain = ReadingTask("http://site.test/", words.encode(), "text/plain", kind="text")
+    reader.see(reader.parse(plain))
+    extract = reader.extract().extract
+    assert (extract.words, extract.is_main, extract.fingerprint) == (400_000, False, None)
 
 
 @pytest.mark.parametrize(

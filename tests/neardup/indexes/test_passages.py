@@ -71,7 +71,9 @@ class TestSharedPassagesProperties:
             add_sample(index, values, number)
         assert sorted({*index.ids().tolist()}) == list(range(len(held)))
         for number, values in enumerate(held):
-            assert number in index.query_many_ids(values[:, np.newaxis])[1]
+            found = index.query_many_ids(values[:, np.newaxis])[1]
+            assert number in found
+            assert len(held) not in found
 
 
 @pytest.mark.parametrize("texts", [MAX_TEXTS, 200])

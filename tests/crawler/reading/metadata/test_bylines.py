@@ -334,6 +334,7 @@ def test_no_other_day_is_read_than_the_one_that_babel_writes(language: str, form
         # Their years are first in figures, and last in words and in older figures.
         *(("05/03/24", language, None) for language in ("fr-CA", "sv", "en-CA")),
         ("05.03.24", "sv", None),
+        ("Sat Sep  7 00:00:01 2002", "en", "2002-09-07"),
         ("令和６年3月12日", "ja", "2024-03-12"),
         *((f"令和{year}年3月12日", "ja", None) for year in ("0", "００")),
     ],
