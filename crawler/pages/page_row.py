@@ -28,6 +28,12 @@ _FETCHED_IN = f"""
 SELECT key, depth, url FROM pages WHERE latest = 1 AND max(visit, seen_visit) = ?1
 AND reason IS NOT '{Reason.RESTORED}'
 """
+TEXT_BESIDE = """
+SELECT page, 1, near_texts.text, near_texts.content, page_type, content_source
+FROM near_texts LEFT JOIN pages ON pages.id = page
+"""
+"""The text that a duplicate keeps beside its row, as ``StoredText`` behind its place."""
+
 _SIGN_BIT = 1 << 63  # SQLite's integers are signed
 _WRAP = 1 << 64
 

@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 
 from crawler.pages.page_row import (
     COLUMNS,
+    TEXT_BESIDE,
     LastCapture,
     PageRow,
     StoredUrl,
@@ -41,10 +42,6 @@ if TYPE_CHECKING:
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM pages"
 
-_NEAR_TEXT = """
-SELECT near_texts.text, near_texts.content, page_type, content_source
-FROM near_texts LEFT JOIN pages ON pages.id = page WHERE page = ?
-"""
 PUT_NEAR_TEXT = "INSERT OR REPLACE INTO near_texts (page, text, content) VALUES (?, ?, ?)"
 
 _OF_VERDICT = (
@@ -165,8 +162,8 @@ class PageStore:
             self.database.write(PUT_NEAR_TEXT, (page_id, stored.text, stored.content))
 
     def near_text(self, page_id: int) -> StoredText | None:
-        found = self.database.read(_NEAR_TEXT, (page_id,)).fetchone()
-        return None if found is None else StoredText.of(*found)
+        found = self.database.read(f"{TEXT_BESIDE} WHERE page = ?", (page_id,)).fetchone()
+        return None if found is None else StoredText.of(*found[2:])
 
     @property
     def last_visit(self) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import zstandard
 
-from crawler.pages.page_row import columns_of, to_unsigned
+from crawler.pages.page_row import TEXT_BESIDE, columns_of, to_unsigned
 from crawler.pages.verdicts import INEXACT, KEPT, listed
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.content.content_xml import StoredText, decompress
@@ -31,23 +31,19 @@ if TYPE_CHECKING:
     Execute = Callable[[str, Sequence[Any]], sqlite3.Cursor]
 
 _IN_ROW = "SELECT id, 0, text, content, page_type, content_source FROM pages"
-_BESIDE = """
-SELECT page, 1, near_texts.text, near_texts.content, page_type, content_source FROM near_texts
-"""
 # A duplicate holds no text of its own where another page has it. Older versions count too: a
 # duplicate may have had the text first. Pages with the same visible text may differ in their main
 # text: the number of words must be equal.
 _HELD = f"""
 {_IN_ROW} WHERE id = ?1 AND text IS NOT NULL
 UNION ALL
-{_BESIDE} LEFT JOIN pages ON pages.id = page WHERE page = ?1
+{TEXT_BESIDE} WHERE page = ?1
 UNION ALL
 SELECT * FROM ({_IN_ROW}
     WHERE text_digest = ?2 AND words IS ?3 AND text IS NOT NULL ORDER BY id LIMIT 1)
 UNION ALL
-SELECT * FROM ({_BESIDE} JOIN pages ON pages.id = page
-    WHERE pages.text_digest = ?2 AND pages.words IS ?3 AND pages.duplicate_of IS NOT NULL
-    AND pages.latest = 1 LIMIT 1)
+SELECT * FROM ({TEXT_BESIDE} WHERE pages.text_digest = ?2 AND pages.words IS ?3
+    AND pages.duplicate_of IS NOT NULL AND pages.latest = 1 LIMIT 1)
 LIMIT 1
 """
 _OWN_TEXTS = f"""
