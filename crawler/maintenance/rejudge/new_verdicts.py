@@ -201,12 +201,14 @@ class Rejudge:
         ) as judge:
             for page in self.pages():
                 self._documents.until = page.id
+                watch.advance()
+                if self._is_believed(page) and page.verdict not in KEPT:
+                    continue  # it is the original of none
                 held = find_text(self._before, page.id, page.text_digest, page.words)
                 if held is not None:
                     self._judge_held(judge, page, held, counts)
                 elif not self._is_believed(page):
                     unheld.append(page.id)
-                watch.advance()
             self._documents.until = sys.maxsize
             self._unjudged = set(unheld)
             for page_id in unheld:
@@ -220,11 +222,10 @@ class Rejudge:
         held: HeldText,
         counts: CountedBoilerplate | None,
     ) -> None:
-        if self._is_believed(page):
-            if page.verdict in KEPT:
-                judge.add_document(page.id, self._document(page, held))
-            return
         document = self._document(page, held)
+        if self._is_believed(page):
+            judge.add_document(page.id, document)
+            return
         # First, as in a crawl: copies of a page without a word are copies too.
         payload = _payload(page)
         known = None if payload is None else judge.find_payload(payload)
