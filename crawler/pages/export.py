@@ -338,7 +338,7 @@ def redirects(connection: sqlite3.Connection) -> Iterator[Redirect]:
 
 
 def stored_redirects(connection: sqlite3.Connection) -> sqlite3.Cursor:
-    """Return key and URL of what redirects, key and URL of its target, the fragment, the page.
+    """Return a redirect a row: key and URL, those of its target, the fragment, the target's page.
 
     The URL of a target that was neither fetched nor queued is empty.
     """

@@ -169,7 +169,7 @@ ORDER BY pages.id
 
 
 def failed_urls(read: Read) -> sqlite3.Cursor:
-    """Return key, URL, status, reason, since which visit, and metadata of what gives no page."""
+    """Return key, URL, status, reason, first visit and metadata of each URL without a page."""
     return read(_GONE_OR_FAILED, ())
 
 

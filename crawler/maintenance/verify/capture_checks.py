@@ -51,7 +51,7 @@ _CHOOSE = (
 )
 _UNKNOWN = f"SELECT id, url FROM pages WHERE verdict NOT IN ({listed(VERDICTS)})"
 NO_PAGE = "NOT EXISTS (SELECT 1 FROM pages WHERE pages.id = {})"
-"""The condition of what names a capture that there is not."""
+"""The condition of rows that name a capture that is not there."""
 
 # The original of such a duplicate is in another crawl: crawl-once merge finds it there.
 _HERE = "NOT EXISTS (SELECT 1 FROM elsewhere WHERE elsewhere.page = {})"

@@ -19,7 +19,7 @@ from crawler.reading.page_reading import PageReader, shown_content, with_absolut
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.reading import ReadingTask
 from crawler.reading.visible_text import read_visible
-from neardup.fingerprints.digest import text_digest
+from neardup.fingerprints.digest import text_digest, words_digest
 from neardup.whole import part_of
 from tests.crawler.reading.pages import NAVIGATION, PROSE, article, page, read_page
 
@@ -199,6 +199,8 @@ def check(reading: Reading) -> None:
     document = reading.document(50)
     assert document is not None
     assert reading.text == part_of(document.text)
+    assert reading.extract is not None
+    assert reading.extract.words_digest == words_digest(document.text)
     assert (document.fingerprint is None) or document.words >= 50
     assert len({link.key for link in reading.links}) == len(reading.links)
 
