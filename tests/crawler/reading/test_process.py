@@ -15,7 +15,7 @@ import pytest
 
 from crawler.reading.process import Allowance, WorkerProcess, WorkerTimeoutError
 from crawler.reading.protocol import ReadingOptions
-from tests.crawler.reading.pages import article, sluggish_page
+from tests.crawler.reading.pages import article, slow_page, sluggish_page
 from tests.crawler.reading.pools import read, state, use
 from tests.waiting import until, wait_until
 
@@ -108,7 +108,7 @@ def test_a_page_that_uses_up_its_time_is_read_by_two_workers() -> None:
     pids: set[int] = set()
 
     async def act(pool: ReadingPool) -> None:
-        reading = asyncio.create_task(read(pool, sluggish_page()))
+        reading = asyncio.create_task(read(pool, slow_page()))
 
         def is_done() -> bool:
             pids.update(pool.busy_pids)
