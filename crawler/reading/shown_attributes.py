@@ -1,6 +1,7 @@
 """Read what a page shows by its attributes: pictures, players and frames, and words of controls.
 
 Two pages of a gallery may have every word in common and other pictures; two forms, other buttons.
+Pictures stand in styles too (``background-image``), and are drawn in the page itself (``svg``).
 One line stands for each such element, and the lines are judged beside the text of a page
 (``text.py``), never shown or exported. A line of words is the words; an address becomes one word,
 so that it weighs in a similarity as one word does.
@@ -16,13 +17,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 import xxhash
 
 from crawler.reading.flat_page import attributes_of
 from crawler.reading.link_kinds import LAZY, LAZY_SETS
-from crawler.reading.value_addresses import may_be_address
+from crawler.reading.value_addresses import may_be_address, read_css
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +39,7 @@ _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
 _SOURCE_SETS = ("data-srcset", "srcset")
 _LATE = frozenset({*LAZY, *LAZY_SETS})
 _PICTURES = frozenset(("img", "input"))
+_MAY_HAVE_BACKGROUND = re.compile(rf'url\(| (?:background|{"|".join(sorted(_LATE))})="').search
 _POINT = frozenset(("0", "1", "0px", "1px"))
 _LEADING = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?://[^/?#]*)?(?:/|\.{1,2}/)*", re.IGNORECASE)
 _NO_WORD = re.compile(r"[^0-9A-Za-z]+")
@@ -71,6 +74,14 @@ _RANDOM_FRACTION = re.compile(r"0?\.\d{6,}")
 # Names of arguments whose URL is what a player, a viewer or a resizer of pictures shows.
 _SHOWN_NAMES = re.compile(r"url|src|source|file|image|img", re.IGNORECASE)
 _PAGE_URL = re.compile(r":(?://|%2f%2f)|%3a(?://|%2f%2f)", re.IGNORECASE)
+
+# What a drawing is made of. Programs that draw charts make other ids at each run.
+_GEOMETRY = frozenset(
+    "d points x y x1 y1 x2 y2 cx cy r rx ry width height transform fill style".split()
+)
+_REFERENCE = re.compile(r"url\([^)]*\)")
+_MAX_ICON_SIDE = 64
+_SIDE = re.compile(r"(\d+(?:\.\d+)?)(px|em|rem)?")
 
 # Values of the other types are never shown, are shown as dots, or are a day or a time by default.
 _BUTTONS = frozenset(("button", "reset", "submit"))
@@ -128,7 +139,7 @@ def lines_of(tags: Sequence[str], places: Sequence[int]) -> list[str]:
     Args:
         tags: Tags of a page, as ``flat_page`` has them.
         places: Indexes of the tags that are read: those that begin an element of
-            ``SHOWN_BY_ATTRIBUTES``, and all of forms.
+            ``SHOWN_BY_ATTRIBUTES``, those that ``may_have_background``, and all of forms.
 
     Complexity: O(length).
     """
@@ -142,16 +153,57 @@ def lines_of(tags: Sequence[str], places: Sequence[int]) -> list[str]:
             forms.append(place)
         elif name == "/form":
             forms.pop()
+        elif name == "svg":
+            lines.append(_drawing(tags, place))
         elif not forms or not _may_ask(tag):
-            lines += _READERS[name](tag)
+            lines += _READERS[name](tag) if name in _READERS else ()
         else:
             asking = _asking_forms(tags, places) if asking is None else asking
             lines += _alternative(tag) if forms[-1] in asking else _READERS[name](tag)
+        if may_have_background(tag):
+            lines += _background(tag, name)
     return lines
 
 
 def _name(tag: str) -> str:
     return tag.partition(" ")[0].removesuffix("/")
+
+
+def may_have_background(tags: str) -> bool:
+    """Return whether one of some tags may have pictures behind what is in its element."""
+    return _MAY_HAVE_BACKGROUND(tags) is not None
+
+
+def _background(tag: str, name: str) -> Sequence[str]:
+    """Return what stands for the pictures behind an element, which a script may put there late."""
+    told = attributes_of(tag)
+    css = told.get("style", "").encode("utf-8", "surrogatepass")
+    sources = [css[start:end].decode("utf-8", "surrogatepass") for start, end in read_css(css)]
+    if name not in _READERS:
+        sources += [told.get("background", ""), *_late_sources(told)]
+    return list(map(address_word, sources))
+
+
+def _drawing(tags: Sequence[str], place: int) -> str:
+    """Return the word that stands for the shapes of a drawing; nothing for an icon."""
+    if tags[place].endswith("/") or _is_icon(attributes_of(tags[place])):
+        return ""
+    within = takewhile("/svg".__ne__, islice(tags, place + 1, None))
+    shapes = [(_name(tag), attributes_of(tag, _GEOMETRY)) for tag in within]
+    drawn = _REFERENCE.sub("", repr([shape for shape in shapes if shape[1]]))
+    return f"drawing_{xxhash.xxh3_64_hexdigest(drawn.encode('utf-8', 'surrogatepass'))}"
+
+
+def _is_icon(told: Mapping[str, str]) -> bool:
+    """Return whether a drawing is hidden from who cannot see it, or small by what it declares."""
+    if told.get("aria-hidden") == "true":
+        return True
+    side = _SIDE.fullmatch(told.get("width", "").strip())
+    if side is not None and side[2] in {"em", "rem"}:
+        return True
+    box = told.get("viewbox", "").replace(",", " ").split()
+    side = side or (_SIDE.fullmatch(box[2]) if len(box) == 4 else None)
+    return side is not None and float(side[1]) <= _MAX_ICON_SIDE
 
 
 def _picture(tag: str) -> Sequence[str]:
@@ -319,5 +371,5 @@ _READERS: dict[str, Reader] = {
     "video": _addresses_of("src", "poster"),
 }
 
-SHOWN_BY_ATTRIBUTES = tuple(_READERS)
+SHOWN_BY_ATTRIBUTES = (*_READERS, "svg")
 """Names of the elements that ``lines_of`` knows."""

@@ -7,7 +7,7 @@ and what is hidden, linked or a control is a span of that list.
 from cpython.unicode cimport PyUnicode_FindChar
 
 from crawler.reading.flat_page import attributes_of
-from crawler.reading.shown_attributes import SHOWN_BY_ATTRIBUTES, lines_of
+from crawler.reading.shown_attributes import SHOWN_BY_ATTRIBUTES, lines_of, may_have_background
 from crawler.reading.text import BLOCKS, Visible, tidy
 
 cdef enum:
@@ -63,8 +63,12 @@ def read_visible(page):
     cdef unsigned char kind
     cdef unsigned char[::1] kinds = bytearray(count)
     cdef str text
+    cdef bint have_backgrounds = may_have_background(page.distinct)
     for at in range(1, count - 1):  # the root is shown, whatever it is
-        kind = kinds[at] = kind_of(tags[at])
+        kind = kind_of(tags[at])
+        if have_backgrounds and may_have_background(tags[at]):
+            kind |= SHOWN
+        kinds[at] = kind
         if kind > PLAIN:
             places.append(at)
     frames = [attributes_of(tags[at]).get("src") for at in places if kinds[at] & FRAME]
