@@ -112,6 +112,8 @@ CASES: tuple[Case[Any], ...] = (
         for kind in gates.KINDS
     ),
     Case("pages that want a Referer", gates.referer, ((), _REVISIT)),
+    Case("notice for a while, of few words", partial(gates.passing_notice, 12)),
+    Case("notice for a while, of many words", partial(gates.passing_notice, 200)),
     Case("packed sitemaps of several types", gates.packed_sitemaps, (_SITEMAPS,)),
     Case("pages half alike", sites.half_alike),
     Case("40,000 links on 40 pages to one text", partial(sites.hubs, 40, 1_000), (_CAP,)),

@@ -61,6 +61,23 @@ def referer() -> Site:
     return site
 
 
+def passing_notice(words: int) -> Site:
+    """Twenty articles; from the tenth on a notice of so many words, until all were asked for."""
+    site = _articles()
+    notice = page("notice", text=prose("we are mending our servers", words)).body
+    asked = set[str]()
+
+    def answer(request: Request) -> Page | None:
+        if not request.target.startswith("/p"):
+            return None
+        is_mended = len(asked) == _ARTICLES
+        asked.add(request.target)
+        return None if is_mended or len(asked) < 10 else Page(None, notice)
+
+    site.gate = answer
+    return site
+
+
 def packed_sitemaps() -> Site:
     """Articles that sitemaps named ``.xml.gz`` name, one each, packed or not, of several types."""
     site = Site()

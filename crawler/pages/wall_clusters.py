@@ -22,7 +22,7 @@ from crawler.reading.wall_signs import returned_to
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawler.pages.reasons import Stored
     from crawler.reading.reading import Link, WallSigns
@@ -34,6 +34,13 @@ MAX_NAMES = 12
 PAGE = "page"
 """The kind of a text that a user declared to be no wall; it is never suspected again."""
 
+MIN_STANDING_NAMES = 3
+"""Ask again for a text that stood at this many last names of paths, be it a wall or not."""
+
+_MIN_COPIES = 4
+"""Ask again for a text that this many pages repeat."""
+
+_MAX_ORIGINALS = 8
 _MAX_FOLDERS = 2
 _HASH_BYTES = 4
 _MAX_LINKS = 50
@@ -77,6 +84,30 @@ WHERE cluster = ? AND latest = 1 AND depth = 0 LIMIT 1
 _WALL_AT = f"""
 SELECT cluster FROM wall_pages JOIN pages ON pages.id = wall_pages.page
 WHERE url = ? AND verdict IN ({listed(WALLS)}) ORDER BY latest DESC, id DESC
+"""
+# What a URL says now, in the order of the last met; those that gave a page since are none. A long
+# text has no cluster, and its copies are told by their original.
+_STANDING = f"""
+WITH originals AS (
+  SELECT duplicate_of FROM pages WHERE latest = 1 AND seen_visit = ?1 AND duplicate_of NOTNULL
+  GROUP BY 1 HAVING count(*) >= {_MIN_COPIES} ORDER BY count(*) DESC LIMIT {_MAX_ORIGINALS})
+SELECT cluster, key, url, seen_at FROM wall_pages JOIN pages ON pages.id = page
+WHERE seen_visit = ?1 AND (latest = 1 OR verdict IN ({listed(WALLS)}))
+  AND cluster IN (
+    SELECT id FROM wall_clusters
+    WHERE kind <> '{PAGE}' AND length(names) >= {MIN_STANDING_NAMES * _HASH_BYTES})
+  AND NOT EXISTS (
+    SELECT 1 FROM pages AS later
+    WHERE later.key = pages.key AND later.latest = 1 AND later.seen_at > pages.seen_at)
+UNION ALL
+SELECT -coalesce(duplicate_of, id), key, url, seen_at FROM pages
+WHERE latest = 1 AND seen_visit = ?1 AND coalesce(duplicate_of, id) IN originals
+  AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = pages.id)
+ORDER BY 1, 4 DESC
+"""
+_HAS_COPIES = f"""
+SELECT count(*) = {_MIN_COPIES} FROM (
+  SELECT 1 FROM pages WHERE duplicate_of = ? AND latest = 1 LIMIT {_MIN_COPIES})
 """
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _DUPLICATES = f"SELECT id FROM pages WHERE latest = 1 AND duplicate_of {_AMONG}"
@@ -330,6 +361,19 @@ class WallClusters:
         old = self._database.read(_OLD_WALLS, (key, before)).fetchall()
         for table, name in (("near_texts", "page"), ("wall_pages", "page"), ("pages", "id")):
             self._database.write_many(f"DELETE FROM {table} WHERE {name} = ?", old)
+
+    def standing(self, visit: int) -> Iterator[tuple[int, bytes, str, float]]:
+        """Yield a number for each text that stands at several URLs, with key, URL and time of each.
+
+        Those of a text follow each other, the last met first.
+
+        Complexity: O(pages of clusters).
+        """
+        yield from self._database.read(_STANDING, (visit,))
+
+    def has_copies(self, original: int) -> bool:
+        """Return whether so many pages repeat one that it is asked for again in the end."""
+        return bool(self._database.value(_HAS_COPIES, (original,)))
 
     def begin_visit(self) -> None:
         """Forget which captures had a text that are no page's newest any more, and all probes.

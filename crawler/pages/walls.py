@@ -21,9 +21,17 @@ from crawler.pages.page_row import PageRow
 from crawler.pages.reasons import Reason
 from crawler.pages.stored_texts import document_of, text_of_page
 from crawler.pages.verdicts import KEPT, OF_TEXTS, SOFT_404, WALL, WALLS
-from crawler.pages.wall_clusters import MAX_NAMES, HostProbe, WallClusters, host_of, unknown_urls
+from crawler.pages.wall_clusters import (
+    MAX_NAMES,
+    MIN_STANDING_NAMES,
+    HostProbe,
+    WallClusters,
+    host_of,
+    unknown_urls,
+)
 from crawler.reading.content_types import WallKind
 from crawler.reading.reading import WallSigns
+from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -253,6 +261,7 @@ class Walls:
     _unprobed: set[int] = field(default_factory=set, init=False)
     _asked: set[int] = field(default_factory=set, init=False)
     _opened: set[int] = field(default_factory=set, init=False)
+    _met: str | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._clusters = WallClusters(self.store.database)
@@ -350,6 +359,8 @@ class Walls:
             previous: What the URL gave before.
         """
         self._note_opened(row, previous)
+        if not self.are_met and self._stands(row, suspect):
+            self._note_met("1")
         if suspect is None:
             return
         if row.verdict in WALLS:
@@ -361,6 +372,14 @@ class Walls:
             if suspect.replaced is not None and self.store.near_text(suspect.replaced) is None:
                 self.store.keep_near_text(suspect.replaced, suspect.replaced_text)
 
+    def _stands(self, row: PageRow, suspect: Suspect | None) -> bool:
+        """Return whether the text of a capture stands at so many URLs that it may pass."""
+        if not self.is_on:
+            return False
+        if suspect is not None and suspect.cluster.name_count >= MIN_STANDING_NAMES - 1:
+            return True
+        return row.duplicate_of is not None and self._clusters.has_copies(row.duplicate_of)
+
     def _note_opened(self, row: PageRow, previous: PageRow | None) -> None:
         if previous is None or previous.verdict not in WALLS or row.verdict not in OF_TEXTS:
             return
@@ -368,6 +387,25 @@ class Walls:
         if cluster is not None and cluster not in self._opened:
             self._opened.add(cluster)
             self._clusters.make_due(cluster)
+
+    @property
+    def are_met(self) -> bool:
+        """Whether URLs at which one text stands are to be asked for again in the end."""
+        if self._met is None:
+            self._met = self.store.database.meta(meta_names.WALLS_MET) or ""
+        return bool(self._met)
+
+    def _note_met(self, met: str) -> None:
+        self._met = met
+        self.store.database.set_meta(meta_names.WALLS_MET, met)
+
+    def standing(self, visit: int) -> Iterator[tuple[int, bytes, str, float]]:
+        """Yield a number for each text that stands at several URLs, and key, URL, time of each."""
+        return self._clusters.standing(visit)
+
+    def note_asked(self) -> None:
+        """Note that nothing is to be asked for again."""
+        self._note_met("")
 
     def wanted_probe(self, url: str, may_ask: Callable[[str], bool]) -> str | None:
         """Return the URL by which the host of a page is to be probed, None for no reason to.

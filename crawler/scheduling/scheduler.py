@@ -37,7 +37,12 @@ from crawler.scheduling.host_loads import (
     requests_in_progress,
 )
 from crawler.scheduling.request_codec import UnstorableError, decode_request, encode_request
-from crawler.scheduling.requests_again import LateCookies, ShorterWays, UnfollowedLinks
+from crawler.scheduling.requests_again import (
+    LateCookies,
+    PassingWalls,
+    ShorterWays,
+    UnfollowedLinks,
+)
 from crawler.scheduling.variant_requests import (
     OtherSpellings,
     VariantRequests,
@@ -117,6 +122,7 @@ class FrontierScheduler(BaseScheduler):
         self._ways = ShorterWays(self._crawler, self._job, self._stored, self._lower)
         self._unfollowed = UnfollowedLinks(self._job, spider, self._enqueue)
         self._late = LateCookies(self._job, spider, self._enqueue)
+        self._passing = PassingWalls(self._job, spider, self._enqueue)
         self._job.begin_visit()
         self._watch_gates()
         self._rules.fixed.resume()
@@ -272,7 +278,7 @@ class FrontierScheduler(BaseScheduler):
                 return self._hand_out(queued, request)
         if self._rules.is_busy or self._unfollowed.is_busy or self._rules.fixed.is_releasing:
             self._alarm.wake()  # it goes on after whatever else waits for the reactor
-        self._alarm.set(self._loads.free_at)
+        self._alarm.set(min(self._loads.free_at, self._passing.due_at))
         return None
 
     def _is_put_off(self, queued: QueuedRequest, request: Request) -> bool:
@@ -298,7 +304,7 @@ class FrontierScheduler(BaseScheduler):
         queued = self._rules.lease(self._loads)
         is_waiting = self._leases or self._delayed or len(self._queue)
         is_idle = not (is_waiting or self._rules.is_busy)
-        if queued is None and is_idle and self._late.ask():
+        if queued is None and is_idle and (self._late.ask() or self._passing.ask()):
             queued = self._rules.lease(self._loads)
         return self._validate() if queued is None and is_idle else queued
 
@@ -410,7 +416,7 @@ class FrontierScheduler(BaseScheduler):
             return True
         rules = self._rules
         is_busy = rules.is_regrouping or rules.is_validating or self._unfollowed.is_busy
-        return is_busy or self._late.is_due
+        return is_busy or self._late.is_due or self._passing.is_due
 
     def _has_room(self) -> bool:
         """Return whether requests may be handed out; beyond the limit only those pages need."""

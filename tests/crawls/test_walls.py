@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from collections import Counter
 from contextlib import closing
 from functools import partial
@@ -164,6 +165,105 @@ def test_soft_404s_count_for_the_budget_of_a_kind_of_urls(tmp_path: Path) -> Non
     with EndlessCalendar() as site:
         crawl(f"{site.origin}/", tmp_path, *QUICK, "-s", "CRAWL_MAX_PAGES_PER_CLUSTER=40")
         assert len(site.asked) < 50
+
+
+NOTICE = document("Back soon", "<p>We are mending our servers. Please try again in a while.</p>")
+
+
+class MendedSite(MadeSite):
+    """Says at any URL that it is being mended, from one request on until each page was asked for.
+
+    Args:
+        pages: The number of its pages.
+        open_requests: The number of requests before that.
+    """
+
+    def __init__(self, pages: int, open_requests: int = 10) -> None:
+        super().__init__()
+        self.paths = [f"/{('a', 'b')[number % 2]}/p{number}" for number in range(pages)]
+        self.asked: Counter[str] = Counter()
+        self._open_requests = open_requests
+
+    @property
+    def is_mended(self) -> bool:
+        return self.asked.keys() >= set(self.paths)
+
+    def respond(self, request: Request) -> Response:
+        if request.target in OF_EVERY_HOST:
+            return NOT_FOUND
+        was_mended = self.is_mended
+        self.asked[request.target] += 1
+        if self._is_closed(was_mended=was_mended):
+            return Response(NOTICE)
+        links = " ".join(f'<a href="{path}">{path}</a>' for path in self.paths)
+        return Response(document(f"Page {request.target}", links if request.target == "/" else ""))
+
+    def _is_closed(self, *, was_mended: bool) -> bool:
+        return self.asked.total() > self._open_requests and not was_mended
+
+
+class BusySite(MendedSite):
+    """Answers so few requests in two seconds, and says to others to try again."""
+
+    def _is_closed(self, *, was_mended: bool) -> bool:
+        now = time.monotonic()
+        self._times = [one for one in getattr(self, "_times", []) if now - one < 2.0]
+        self._times.append(now)
+        return len(self._times) > self._open_requests
+
+
+def kept_pages(jobdir: Path, site: MendedSite) -> set[str]:
+    with closing(open_for_reading(jobdir)) as connection:
+        rows = export_pages(connection)
+        return {row["url"].removeprefix(site.origin) for row in rows if row["text"] is not None}
+
+
+@pytest.mark.parametrize("pages", [15, 60])
+def test_pages_behind_a_notice_for_a_while_are_fetched_when_it_is_gone(
+    tmp_path: Path, pages: int
+) -> None:
+    with MendedSite(pages) as site:
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        assert kept_pages(tmp_path, site) == {"/", *site.paths}
+        assert all(site.asked[path] <= 2 for path in site.paths)
+    assert check(tmp_path).findings == ()
+
+
+def test_a_site_that_bears_few_requests_is_asked_for_its_pages_until_all_came(
+    tmp_path: Path,
+) -> None:
+    with BusySite(40, open_requests=20) as site:
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        assert kept_pages(tmp_path, site) == {"/", *site.paths}
+    assert check(tmp_path).findings == ()
+
+
+def test_a_crawl_that_is_killed_before_it_asks_again_does_so_when_it_goes_on(
+    tmp_path: Path,
+) -> None:
+    with MendedSite(40) as site:
+        options = ("-a", f"url={site.origin}/", "-s", f"JOBDIR={tmp_path}", *QUICK)
+        process = start_scrapy("crawl", "site", *options)
+        try:
+            wait_until(lambda: site.is_mended, process)
+            os.kill(process.pid, signal.SIGKILL)
+        finally:
+            process.kill()
+            process.communicate()
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        assert kept_pages(tmp_path, site) == {"/", *site.paths}
+        asked = site.asked.copy()
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        assert site.asked == asked, "it is finished"
+    assert check(tmp_path).findings == ()
+
+
+def test_a_wall_that_stays_costs_one_request_more(tmp_path: Path) -> None:
+    with WalledSite(["lost", "members"]) as site:
+        crawl(site.url, tmp_path, *QUICK)
+        times = Counter(path for path in site.asked if path not in OF_EVERY_HOST)
+    again = [path for path, count in times.items() if count > 1]
+    assert sorted(path.split("/")[1] for path in again) == ["lost", "members"]
 
 
 def test_it_can_be_switched_off(tmp_path: Path) -> None:
