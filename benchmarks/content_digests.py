@@ -28,9 +28,8 @@ MODEL = _READING / "content" / FILE
 CODE = (
     *(_READING / name for name in ("html_parsing.py", "flat_page.pyx")),
     *(_READING / "content" / f"{name}.pyx" for name in ("blocks", "kernels")),
-    *(_READING / "content" / f"{name}.py" for name in ("block_flags", "block_columns")),
-    *(_READING / "content" / f"{name}.py" for name in ("block_features", "page_features")),
-    _READING / "content" / "block_scoring.py",
+    *(_READING / "content" / f"{name}.py" for name in ("block_flags", "block_features")),
+    *(_READING / "content" / f"{name}.py" for name in ("page_features", "block_scoring")),
     Path(__file__).with_name("content_training.py"),
 )
 """Files on which the numbers of the model depend."""

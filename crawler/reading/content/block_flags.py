@@ -113,6 +113,11 @@ for _kind in _FURTHER:
 FLAGS = tuple(_BITS)
 """Names of the flags of a container, the first of them in the lowest bit."""
 
+
+def flag_bits(kinds: str) -> int:
+    return sum(_BITS[kind] for kind in kinds.split())
+
+
 TAG_BITS = {tag: _BITS[kind] for tag, kind in _TAGS.items()} | {
     "main": _BITS["main"],
     "article": _BITS["article_tag"],

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from crawler.reading.content.kernels import leaves_of
+from crawler.reading.content.kernels import score_leaves
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -141,8 +141,8 @@ class _Trees:
 
     def scores(self, columns: Floats, first: Any) -> Floats:
         """Return the sum of the leaves of each block, by its features, (features, blocks)."""
-        found = leaves_of(columns, self._leaves, first, self._depths, *self._questions)
-        scores: Floats = found.sum(axis=0) + self._bias
+        found = score_leaves(columns, self._leaves, first, self._depths, *self._questions)
+        scores: Floats = found + self._bias
         return scores
 
 

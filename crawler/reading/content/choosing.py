@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawler.reading.content.block_flags import FLAGS
+from crawler.reading.content.block_flags import flag_bits
 from crawler.reading.content.content_shapes import whole_number
 
 if TYPE_CHECKING:
@@ -62,17 +62,12 @@ _MIN_ARTICLE_WORDS = 60
 # A text of so many words is content once.
 _MIN_REPEATED_WORDS = 16
 
-
-def _bits(kinds: str) -> int:
-    return sum(1 << FLAGS.index(kind) for kind in kinds.split())
-
-
 # Of a forum comments are the content, and pages that list others say how many these have.
 _WITHOUT_COMMENTS = frozenset(["forum", "listing", "collection"])
-_COMMENT, _BODY, _NAMES = map(_bits, ("comment", "comment content", "byline account"))
+_COMMENT, _BODY, _NAMES = map(flag_bits, ("comment", "comment content", "byline account"))
 # What holds no comments: around them, as a whole and within.
-_AROUND, _RECENT = _bits("nav sidebar footer form share ad"), _bits("related")
-_WITHIN = _bits("nav form pager control share ad noscript")
+_AROUND, _RECENT = flag_bits("nav sidebar footer form share ad"), flag_bits("related")
+_WITHIN = flag_bits("nav form pager control share ad noscript")
 _NOTE = re.compile(
     r"\b(?:respond|reply-title|no-(?:\w+-)?comments?|nocomments|comments?-closed|must-log-in)\b"
 )

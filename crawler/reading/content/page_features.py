@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from lxml.etree import XPath
 
-from crawler.reading.content.block_columns import TAGS
 from crawler.reading.content.block_flags import FLAGS
+from crawler.reading.content.kernels import ROWS_OF_FLAGS, ROWS_OF_TAGS, TAGS, TEXT_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from crawler.reading.content.block_columns import BlockColumns
     from crawler.reading.content.blocks import PageBlocks
+    from crawler.reading.content.kernels import BlockTable
     from crawler.reading.flat_page import FlatPage
 
 Element = Any  # lxml has no types
@@ -35,64 +35,62 @@ PAGE_NAMES = (
     "title_words"
 ).split()
 
+_CHARS, _ENDS, _PRICE = map(TEXT_COLUMNS.index, ("chars", "ends", "price"))
 _OF_FLAGS = "main noscript forum product listing code review comment article".split()
+# Features that are 1 or 0, by what the share of the characters in such blocks is called.
+_SHARED = {
+    **{f"{tag}_share": ROWS_OF_TAGS + TAGS.index(tag) for tag in ("p", "li", "td", "dd", "pre")},
+    **{f"{name}_flags": ROWS_OF_FLAGS + FLAGS.index(name) for name in _OF_FLAGS},
+}
 
 
-def page_row(
-    blocks: PageBlocks, columns: BlockColumns, kinds: Mapping[str, float], title: str
-) -> Any:
+def page_row(blocks: PageBlocks, table: BlockTable, kinds: Mapping[str, float], title: str) -> Any:
     """Return the features of a page, float32, (len(PAGE_NAMES),).
 
     Args:
         blocks: Blocks of the page.
-        columns: Their properties.
+        table: Their features.
         kinds: What the page says of its own type.
         title: Title of the page.
     """
     values = {
-        **_shares(columns),
-        **_counts(blocks, columns),
+        **_shares(table),
+        **_counts(blocks, table),
         **kinds,
         "title_words": float(len(title.split())),
     }
     return np.array([values[name] for name in PAGE_NAMES], dtype=np.float32)
 
 
-def _shares(columns: BlockColumns) -> dict[str, float]:
+def _shares(table: BlockTable) -> dict[str, float]:
     """Return shares of the page's characters."""
-    tags = dict(zip(TAGS, columns.tags, strict=True))
-    of_blocks = {
-        "link_share": columns.link_share,
-        "sentences_share": columns.ends,
-        "p_share": tags["p"],
-        "li_share": tags["li"],
-        "td_share": tags["td"] | tags["dd"],
-        "pre_share": tags["pre"],
-        "heading_share": columns.heading > 0,
-        "twins_share": columns.twins_above > 3,
-        **{f"{name}_flags": columns.flags[FLAGS.index(name)] for name in _OF_FLAGS},
-    }
-    sums = np.array([*of_blocks.values()], np.float64) @ columns.chars
-    shares = sums / max(float(columns.chars.sum()), 1.0)
-    return dict(zip(of_blocks, shares.tolist(), strict=True))
+    chars = table.texts[_CHARS]
+    sums = dict(zip(_SHARED, (table.features[[*_SHARED.values()]] @ chars).tolist(), strict=True))
+    sums["td_share"] += sums.pop("dd_share")
+    sums |= {"link_share": table.linked, "twins_share": table.twinned}
+    sums["heading_share"] = float((table.levels > 0) @ chars)
+    sums["sentences_share"] = float(table.texts[_ENDS] @ chars)
+    total = max(float(chars.sum()), 1.0)
+    return {name: of_blocks / total for name, of_blocks in sums.items()}
 
 
-def _counts(blocks: PageBlocks, columns: BlockColumns) -> dict[str, float]:
-    count = max(len(columns.chars), 1)
-    total = max(float(columns.chars.sum()), 1.0)
+def _counts(blocks: PageBlocks, table: BlockTable) -> dict[str, float]:
+    chars, (price, _, action, date) = table.texts[_CHARS], table.texts[_PRICE : _PRICE + 4]
+    count = max(len(chars), 1)
+    total = max(float(chars.sum()), 1.0)
     return {
-        "blocks": math.log1p(len(columns.chars)),
+        "blocks": math.log1p(len(chars)),
         "chars": math.log1p(total),
         "mean_chars": math.log1p(total / count),
-        "h1": float((columns.heading == 1).sum()),
-        "h2": math.log1p(float((columns.heading == 2).sum())),
-        "price": math.log1p(float(columns.price.sum())),
-        "action": float(columns.action.sum()) / count,
-        "date": float(columns.date.sum()) / count,
+        "h1": float((table.levels == 1).sum()),
+        "h2": math.log1p(float((table.levels == 2).sum())),
+        "price": math.log1p(float(price.sum())),
+        "action": float(action.sum()) / count,
+        "date": float(date.sum()) / count,
         "article_tags": math.log1p(blocks.tags.count("article")),
         "forms": math.log1p(blocks.tags.count("form")),
         "tables": math.log1p(blocks.tags.count("table")),
-        "max_twins": math.log1p(float(columns.twins.max(initial=0))),
+        "max_twins": math.log1p(table.max_twins),
     }
 
 

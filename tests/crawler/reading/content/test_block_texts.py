@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.content.block_columns import text_columns
+from crawler.reading.content.block_features import PageWords
+from crawler.reading.content.kernels import TEXT_COLUMNS, read_texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _WORDS = st.text(
     st.sampled_from("aZé9٣𝟗.,!?。、$€©ſK\udcff") | st.characters(exclude_characters="\0"),
@@ -24,6 +29,11 @@ _TEXTS = st.lists(
     .map(lambda words: " ".join(" ".join(words).split()))
     .filter(bool)
 )
+
+
+def text_columns(texts: list[str], title: str) -> dict[str, NDArray[np.float64]]:
+    columns, _ = read_texts(texts, PageWords(title, []))
+    return dict(zip(TEXT_COLUMNS, columns, strict=True))
 
 
 def column(name: str, *texts: str, title: str = "") -> list[float]:

@@ -5,14 +5,23 @@ from __future__ import annotations
 import json
 import re
 import time
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.content.block_features import BlockWords, page_descriptions
+from crawler.reading.content.block_features import PageFeatures, PageWords, page_descriptions
+from crawler.reading.content.blocks import cut_blocks
+from crawler.reading.content.kernels import ROWS_OF_FLAGS, TEXT_COLUMNS, read_texts
+from crawler.reading.flat_page import flatten
 from crawler.reading.html_parsing import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 _TEXTS = st.lists(
     st.lists(
@@ -23,8 +32,31 @@ _TEXTS = st.lists(
 )
 
 
+class Counts(NamedTuple):
+    """Numbers of words of each text: of each kind, of the title, in runs of descriptions, all."""
+
+    of_kinds: NDArray[np.float64]
+    titled: NDArray[np.float64]
+    described: NDArray[np.float64]
+    tokens: NDArray[np.float64]
+
+
+def counts_of(texts: list[str], title: str = "", descriptions: Sequence[str] = ()) -> Counts:
+    columns, _ = read_texts(texts, PageWords(title, descriptions))
+    first = TEXT_COLUMNS.index("i")
+    return Counts(columns[first:-3], *columns[-3:])
+
+
 def described(*texts: str, by: str) -> list[float]:
-    found: list[float] = BlockWords(texts, "", [by]).described.tolist()
+    found: list[float] = counts_of([*texts], descriptions=[by]).described.tolist()
+    return found
+
+
+def features_of(html: str) -> list[list[float]]:
+    """Return of each block the shares of and in the title, whether below reviews, how far."""
+    root = parse(html.encode())
+    rows = PageFeatures(cut_blocks(flatten(root)), root).blocks.T
+    found: list[list[float]] = rows[ROWS_OF_FLAGS - 20 : ROWS_OF_FLAGS - 16].tolist()
     return found
 
 
@@ -35,53 +67,48 @@ def descriptions_of(head: str) -> list[str]:
 
 class TestBlockWords:
     def test_words_are_counted_whatever_their_case_and_the_sign_behind_them(self) -> None:
-        words = BlockWords(["I think you, and YOU!", "Our cookies: we use cookies."], "", [])
-        assert words.counts.tolist() == [[1, 0], [0, 2], [2, 0], [0, 0], [0, 2]]
+        words = counts_of(["I think you, and YOU!", "Our cookies: we use cookies."])
+        assert words.of_kinds.tolist() == [[1, 0], [0, 2], [2, 0], [0, 0], [0, 2]]
 
     def test_share_of_a_description_is_of_runs_of_three_words_within_a_block(self) -> None:
         by = "a fine pan of cast iron for every stove"
         assert described("A fine pan of cast iron", "cast iron", "Buy a fine pan", by=by) == [
-            1,
+            6,
             0,
-            0.75,
+            3,
         ]
 
     def test_a_run_does_not_go_on_in_the_next_block(self) -> None:
         assert described("one two", "three four", by="one two three four") == [0, 0]
 
     def test_words_of_the_title_are_shares_of_the_block_and_of_the_title(self) -> None:
-        words = BlockWords(["Cast Iron", "iron age here now"], "cast iron", [])
-        assert words.titled.tolist() == [1, 0.25]
-        assert words.of_title.tolist() == [1, 0.5]
+        html = "<title>Cast Iron</title><p>Cast Iron<p>iron age here now"
+        assert features_of(html)[:2] == [[1, 0.25], [1, 0.5]]
 
     def test_blocks_below_a_heading_know_its_kind_and_distance(self) -> None:
-        texts = ["Customer reviews", "I like it.", "Very much.", "Shipping", "It takes a week."]
-        words = BlockWords(texts, "", [])
-        heading = np.array([2.0, 0, 0, 2, 0])
-        ends = np.array([0.0, 1, 1, 0, 1])
-        chars = np.array([float(len(text)) for text in texts])
-        below, distance = words.below_headings(heading, chars, ends)[:2]
-        assert below.tolist() == [1, 1, 1, 0, 0]
+        headings = ("<h2>Customer reviews</h2>", "<h2>Shipping</h2>")
+        html = f"{headings[0]}<p>I like it.<p>Very much.{headings[1]}<p>It takes a week."
+        _, _, below, distance = features_of(html)
+        assert below == [1, 1, 1, 0, 0]
         assert np.expm1(distance).round().tolist() == [0, 1, 2, 3, 4]
 
     def test_only_the_start_of_a_block_is_looked_at(self) -> None:
-        words = BlockWords(["I " * 749 + "I " + "you " * 10_000 + "you"], "", [])
-        assert words.counts[:3, 0].tolist() == [750, 0, 0]
+        words = counts_of(["I " * 749 + "I " + "you " * 10_000 + "you"])
+        assert words.of_kinds[:3, 0].tolist() == [750, 0, 0]
 
 
 class TestBlockWordsProperties:
     @given(_TEXTS, st.text())
-    def test_shares_are_of_the_words_of_each_block(self, texts: list[str], title: str) -> None:
-        words = BlockWords(texts, title, texts)
-        for shares in (words.titled, words.described):
-            assert shares.shape == (len(texts),)
-            assert ((shares >= 0) & (shares <= 1)).all()
-        assert (words.counts <= words.sizes).all()
+    def test_words_are_those_of_each_block(self, texts: list[str], title: str) -> None:
+        words = counts_of(texts, title, texts)
+        for counts in (words.titled, words.described, *words.of_kinds):
+            assert counts.shape == (len(texts),)
+            assert ((counts >= 0) & (counts <= words.tokens)).all()
 
     @given(_TEXTS, _TEXTS)
     def test_a_block_counts_the_same_on_every_page(self, some: list[str], more: list[str]) -> None:
-        alone, together = BlockWords(some, "a b", []), BlockWords([*some, *more], "a b", [])
-        assert (together.counts[:, : len(some)] == alone.counts).all()
+        alone, together = counts_of(some, "a b"), counts_of([*some, *more], "a b")
+        assert (together.of_kinds[:, : len(some)] == alone.of_kinds).all()
         assert (together.titled[: len(some)] == alone.titled).all()
 
     @given(_TEXTS, _TEXTS)
@@ -90,16 +117,16 @@ class TestBlockWordsProperties:
     ) -> None:
         by = [*descriptions, *texts[::3], *texts[::3]]
         title = " ".join(texts[:1]).lower()
-        words = BlockWords(texts, title, by)
+        words = counts_of(texts, title, by)
         runs = {run for text in by for run in runs_of(text.lower().split())}
-        assert words.descriptions == sum(len(text.split()) for text in by)
+        assert PageWords(title, by).described == sum(len(text.split()) for text in by)
         for at, text in enumerate(texts):
             its = text.lower().split(" ")
             marked = {place + shift for place in places_of(its, runs) for shift in range(3)}
-            assert words.sizes[at] == len(its)
-            assert words.described[at] == len(marked) / len(its)
-            assert words.titled[at] == sum(word in title.split() for word in its) / len(its)
-            assert words.counts[2, at] == sum(map(is_you, its))
+            assert words.tokens[at] == len(its)
+            assert words.described[at] == len(marked)
+            assert words.titled[at] == sum(word in title.split() for word in its)
+            assert words.of_kinds[2, at] == sum(map(is_you, its))
 
 
 def is_you(word: str) -> bool:
