@@ -17,17 +17,16 @@ change at each request. ``BlockCounts`` counts in how many texts each stands.
 import re
 from collections.abc import Container, Iterator
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
 from neardup.errors import DocumentError
-from neardup.features.folding import fold
+from neardup.features.kernels import cuts_of
 from neardup.features.shingles import shingle_set, words_in
-from neardup.features.tokens import unit_bytes
+from neardup.features.tokens import folded_bytes, unit_bytes
 from neardup.parameters import Parameters
 from neardup.verification import JaccardComparison
 from neardup.volatile.phrases import is_visitor_count, stable
@@ -50,16 +49,6 @@ NO_HASH = 0
 
 _MAX_HELD_TEXTS = 128
 _MAX_HELD_CHARACTERS = 20_000
-
-_WINDOW = 16
-_MAX_WINDOWS = 1 << 12  # looked at together; a line may have 30 million
-_MIN_CUT_CHARACTERS = 32  # one letter that is repeated would be cut at each place
-_ZERO_BITS = 5
-_FIRST_UNSPACED = 0x0E00  # Thai; Lao, Khmer, Han, kana and the like have higher codes
-_FACTOR = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio, odd
-_POWERS = np.cumprod(np.full(_MAX_WINDOWS + _WINDOW + 1, _FACTOR, np.uint64))[2:]
-# The factor is odd, so that it has an inverse: a sum is divided by the powers before its window.
-_DIVISORS = np.cumprod(np.full(_MAX_WINDOWS, pow(_FACTOR, -1, 1 << 64), np.uint64))
 
 _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d[\d.,]*")
@@ -88,8 +77,10 @@ def blocks(text: str) -> Iterator[TextBlock]:
 
     Complexity: O(length), 0.1 to 0.3 ms for 1,000 words.
     """
-    for start, end in pieces(text):
-        yield TextBlock(start, end, _hash(_said(text[start:end])))
+    end = 0
+    for piece, (number, _) in zip(pieces(text), _said_blocks(text), strict=False):
+        start, end = end, end + len(piece)
+        yield TextBlock(start, end, number)
 
 
 def block_hashes(text: str) -> bytes:
@@ -97,59 +88,23 @@ def block_hashes(text: str) -> bytes:
 
     The text alone counts, and not the whole that it was taken from (``neardup.whole``).
     """
-    part = part_of(text)
-    found = dict.fromkeys(_hash(_said(part[start:end])) for start, end in pieces(part))
+    found = dict.fromkeys(number for number, _ in _said_blocks(part_of(text)))
     found.pop(NO_HASH, None)
     return np.fromiter(found, "<u8", len(found))[:MAX_COUNTED_BLOCKS].tobytes()
 
 
-def pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Return the bounds of the blocks of a text, in order and without gaps."""
-    bounds = [0, *islice(_ends(text), MAX_BLOCKS - 1)]
-    if bounds[-1] < len(text):
-        bounds.append(len(text))
-    return pairwise(bounds)
-
-
-def _ends(text: str) -> Iterator[int]:
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        if end - start > MAX_LINE_CHARACTERS:
-            cuts = [start + cut for cut in _cuts(text[start:end])]
-            yield from (cut for cut in cuts if cut < end)
-        yield end
-        start = end
-
-
-def _cuts(line: str) -> list[int]:
-    """Return the places where a long line is cut."""
-    lowered = line.lower()
-    if len(lowered) != len(line):
-        lowered = line
-    codes = np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), "<u4")
-    starts = range(0, len(codes) - _WINDOW + 1, _MAX_WINDOWS)
-    places = np.concatenate(
-        [_places(codes[at : at + _MAX_WINDOWS + _WINDOW - 1]) + at for at in starts]
-    )
-    cuts: list[int] = places[np.diff(places, prepend=0) >= _MIN_CUT_CHARACTERS].tolist()
-    return cuts
-
-
-def _places(codes: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return the ends of the windows behind which a line may be cut.
-
-    The hash of a window is the sum of its codes, each times a power of the factor that its place in
-    the window tells, modulo 2**64.
-    """
-    sums = np.zeros(len(codes) + 1, np.uint64)
-    np.cumsum(codes * _POWERS[: len(codes)], out=sums[1:])
-    hashes = (sums[_WINDOW:] - sums[:-_WINDOW]) * _DIVISORS[: len(codes) - _WINDOW + 1]
-    ends = codes[_WINDOW - 1 :]
-    is_cut = ((ends == ord(" ")) | (ends >= _FIRST_UNSPACED)) & (
-        hashes >> np.uint64(64 - _ZERO_BITS) == 0
-    )
-    return np.flatnonzero(is_cut) + _WINDOW
+def pieces(text: str) -> list[str]:
+    """Return the blocks of a text in their order, which joined are the text."""
+    *lines, last = text.split("\n", MAX_BLOCKS)
+    found = list[str]()
+    for line in (*map("{}\n".format, lines), last):
+        if len(line) <= MAX_LINE_CHARACTERS:
+            found.append(line)
+        else:
+            bounds = [0, *cuts_of(line)[:MAX_BLOCKS], len(line)]
+            found += [line[start:end] for start, end in pairwise(bounds)]
+    found[MAX_BLOCKS - 1 :] = ["".join(found[MAX_BLOCKS - 1 :])]
+    return list(filter(None, found))
 
 
 def boilerplate_spans(
@@ -246,13 +201,15 @@ def rest_of(text: str, boilerplate: Container[int]) -> str:
     """Return what a text says outside boilerplate, folded, without what changes at each request."""
     part = part_of(text)
     said = _held_blocks(part) if len(part) <= _MAX_HELD_CHARACTERS else _said_blocks(part)
-    return " ".join(one for number, one in said if number not in boilerplate)
+    rest = b" ".join(one for number, one in said if number not in boilerplate)
+    return rest.decode("utf-8", "surrogatepass")
 
 
-def _said_blocks(part: str) -> tuple[tuple[int, str], ...]:
-    """Return the hash of each block and what it says."""
-    said = (_said(part[start:end]) for start, end in pieces(part))
-    return tuple((_hash(one), one) for one in said)
+def _said_blocks(part: str) -> tuple[tuple[int, bytes], ...]:
+    """Return the hash of each block and what it says, folded, all of them at once."""
+    part = part.replace("\0", "\1")  # a NUL stands between blocks, and folds to itself
+    lasting = "\0".join(map(_lasting, pieces(part)))
+    return tuple((_hash(one), one) for one in map(bytes.strip, folded_bytes(lasting).split(b"\0")))
 
 
 # Pages on one template are compared with the same kept ones again and again.
@@ -274,17 +231,17 @@ def has_letter(rest: str) -> bool:
     return _LETTER.search(rest) is not None
 
 
-def _said(piece: str) -> str:
-    """Return what a block says, folded, without what changes at each request."""
+def _lasting(piece: str) -> str:
+    """Return a block without what changes at each request."""
     if len(piece) <= MAX_VOLATILE_CHARACTERS and _NUMBER.search(piece):
-        piece = _NUMBER.sub("", piece) if is_visitor_count(piece) else stable(piece)
-    return fold(piece)
+        return _NUMBER.sub("", piece) if is_visitor_count(piece) else stable(piece)
+    return piece
 
 
-def _hash(said: str) -> int:
-    if not (said[:1].isalpha() or has_letter(said)):
+def _hash(said: bytes) -> int:
+    if not (said[:1].isalpha() or has_letter(said.decode("utf-8", "surrogatepass"))):
         return NO_HASH
-    return xxhash.xxh3_64_intdigest(said.encode("utf-8", "surrogatepass"))
+    return xxhash.xxh3_64_intdigest(said)
 
 
 MIN_TEXTS = 10

@@ -30,6 +30,14 @@ cdef:
     uint8_t FOLDED[128]
     uint8_t PACKED[128]
     uint8_t SPACE = 0x20
+    # A long line is cut by the hash of a window: its codes times rising powers of an odd number.
+    Py_ssize_t WINDOW = 16
+    Py_ssize_t MIN_CUT_CHARACTERS = 32  # one letter that is repeated would be cut at each place
+    int CUT_SHIFT = 64 - 5
+    uint64_t FIRST_UNSPACED = 0x0E00  # Thai; Lao, Khmer, Han, kana and the like have higher codes
+    uint64_t FIRST_POWER = GOLDEN * GOLDEN
+    uint64_t LAST_POWER = pow(GOLDEN, WINDOW + 1, 1 << 64)
+    uint64_t DIVISOR = pow(GOLDEN, -1, 1 << 64)
 
 for _character in map(chr, range(128)):
     # ASCII folded: small letters, and a space for each character that str.split() takes for one.
@@ -463,3 +471,27 @@ def shared_size(uint64_t[::1] table, int shift, uint64_t[::1] hashes):
         for place in range(hashes.shape[0]):
             shared += table[slot_of(table, hashes[place], shift)] == hashes[place]
     return shared
+
+
+def cuts_of(str line):
+    """Return the places where a long line of a text is cut, as ``neardup.boilerplate`` says.
+
+    Complexity: O(length).
+    """
+    cdef str lowered = line.lower()
+    if len(lowered) != len(line):
+        lowered = line
+    cdef Py_ssize_t place, last = 0
+    cdef uint64_t code, value = 0
+    cdef list cuts = []
+    for place in range(len(lowered)):
+        if place >= WINDOW:
+            value -= <uint64_t>lowered[place - WINDOW] * FIRST_POWER
+        code = <uint64_t>lowered[place]
+        value = value * DIVISOR + code * LAST_POWER
+        if place + 1 < WINDOW or value >> CUT_SHIFT or (code != SPACE and code < FIRST_UNSPACED):
+            continue
+        if place + 1 - last >= MIN_CUT_CHARACTERS:
+            cuts.append(place + 1)
+        last = place + 1
+    return cuts

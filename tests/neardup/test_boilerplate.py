@@ -67,15 +67,6 @@ class TestBlocks:
         line = "".join(chr(source.randrange(0x4E00, 0x9000)) for _ in range(4000))
         assert len(spoken(line)) > 40
 
-    def test_windows_of_a_line_are_cut_alike_a_few_at_a_time(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        line = prose(7, 3000)
-        whole = spoken(line)
-        for count in (1, 7, 1000):
-            monkeypatch.setattr("neardup.boilerplate._MAX_WINDOWS", count)
-            assert spoken(line) == whole
-
     def test_a_whole_counts_for_nothing(self) -> None:
         assert block_hashes(with_whole(lines(1, 2), lines(3))) == block_hashes(lines(1, 2))
 
