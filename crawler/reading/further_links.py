@@ -52,11 +52,11 @@ _MAX_SCRIPT_CHARACTERS = 500_000
 _MAX_URL = 2_048
 
 _LATE = frozenset({*LAZY, *LAZY_SETS})
-_DATA = tuple(
+_DATA = {
     f"data-{name}"
     for name in "href url link uri permalink location page-url target-url next-url next-page "
     "ajax-url load-url remote action hx-get".split()
-)
+}
 _EVENTS = ("onclick", "onchange")
 _PARAMETERS = frozenset("movie src url href filename data code codebase archive flashvars".split())
 # What a user writes, or picks from what a page cannot list.
@@ -107,7 +107,7 @@ class _Place(NamedTuple):
     """
 
     kind: str
-    names: tuple[str, ...]
+    names: frozenset[str] | set[str]
     of: Container[str] | None = None
     others: Container[str] = ()
     is_certain: bool = True
@@ -171,7 +171,6 @@ _SPLITS: dict[str, Callable[[str], Iterable[str]]] = {
     "ping": str.split,
     "style": addresses_of_style,
 }
-_NAMES_OF_LINKS = ("href", "xlink:href")
 
 
 def _of_attributes() -> Iterator[_Place]:
@@ -180,23 +179,21 @@ def _of_attributes() -> Iterator[_Place]:
         for kind in sorted({CITATION, PING, RESOURCE}.intersection(kinds.values())):
             of = {each for each in kinds if kinds[each] == kind}
             if attribute not in _LATE and ANY in of:
-                yield _Place(kind, (attribute,), others=kinds.keys() - of)
+                yield _Place(kind, {attribute}, others=kinds.keys() - of)
             elif attribute not in _LATE:
-                yield _Place(kind, (attribute,), of)
+                yield _Place(kind, {attribute}, of)
 
 
 _PLACES = (
-    *(_Place(SCRIPT, (name,)) for name in _EVENTS),
+    *(_Place(SCRIPT, {name}) for name in _EVENTS),
     *_of_attributes(),
-    _Place(RESOURCE, _NAMES_OF_LINKS, ("image",)),
-    _Place(RESOURCE, _NAMES_OF_LINKS, ("use",)),
-    _Place(RESOURCE, _NAMES_OF_LINKS, ("script",)),
-    _Place(RESOURCE, ("imagesrcset",)),
-    _Place(RESOURCE, ("style",)),
-    _Place(RESOURCE, (*LAZY, *LAZY_SETS), is_certain=False),
+    _Place(RESOURCE, {"href", "xlink:href"}, ("image", "use", "script")),
+    _Place(RESOURCE, {"imagesrcset"}),
+    _Place(RESOURCE, {"style"}),
+    _Place(RESOURCE, _LATE, is_certain=False),
     _Place(DATA, _DATA, is_certain=False),
 )
-_NAMES = frozenset(name for place in _PLACES for name in place.names) | {"property"}
+_NAMES = frozenset({"property"}).union(*(place.names for place in _PLACES))
 # Elements of formulas; others that begin so have no such attribute.
 _OF_FORMULAS = XPath(
     "//*[starts-with(name(), 'm')]/@*[name() = 'href' or name() = 'xlink:href']",
@@ -223,7 +220,7 @@ def further_links(page: PageElements, utf8: bytes, kinds: Collection[str]) -> di
         told = (one[2] for one in attributes.get("property", ()) if one[3] == "og:url")
         _add(found, CANONICAL, (attributes_of(tag).get("content", "") for tag in told))
     for place in _PLACES:
-        if place.kind in kinds:
+        if place.kind in kinds and not place.names.isdisjoint(attributes):
             _add(found, place.kind, place.addresses(attributes))
     if COMMENT in kinds:
         for comment in _comments(utf8):

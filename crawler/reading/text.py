@@ -54,8 +54,7 @@ def ink(text: str) -> int:
 
 def tidy(text: str) -> str:
     """Return a text with one space between words and no empty lines, to be stored."""
-    lines = (" ".join(line.split()) for line in text.split("\n"))
-    return "\n".join(line for line in lines if line)
+    return "\n".join(filter(None, map(" ".join, map(str.split, text.split("\n")))))
 
 
 class Visible(NamedTuple):
@@ -123,11 +122,11 @@ def judge_whole(text: str) -> JudgedText:
 
 def _beyond(main: str, visible: Visible) -> str:
     """Return all that is shown outside links, or nothing if that is the main text."""
-    outside = tidy(f"{visible.unlinked}\n{visible.controls}")
+    outside = f"{visible.unlinked}\n{visible.controls}"
     further = visible.by_attributes, visible.unscripted_unlinked
-    if any(further):
-        return "\n".join(filter(None, (outside, *further)))
-    return "" if folded_bytes(outside) == folded_bytes(main) else outside
+    if not any(further) and folded_bytes(outside) == folded_bytes(main):
+        return ""
+    return "\n".join(filter(None, (tidy(outside), *further)))
 
 
 def is_credible(main: str, visible: Visible) -> bool:
