@@ -64,9 +64,10 @@ logger = logging.getLogger(__name__)
 _PERMALINKS = ("#", "¶", "§", "\N{LINK SYMBOL}", "\uf0c1", r"\^", "↩\ufe0e?", "↑")
 _UNSEEN = "[ \t\n\r\xa0\u200b\u2060\ufeff]*+"
 # The signs by which a heading links to itself, and the addresses of other links and of images.
+# An expression that begins with a group is tried at every character.
 _LINKED = re.compile(
-    rf"<ref target=\"#[^\"]*\"(?:/>|>{_UNSEEN}(?:{'|'.join(_PERMALINKS)})?{_UNSEEN}</ref>)"
-    r"|(?P<tag><(?:ref|graphic)\b[^>]*? (?:target|src)=\")(?P<url>[^\"]*)\"|(?P<bare><ref)(?=/?>)"
+    rf"<(?:ref target=\"#[^\"]*\"(?:/>|>{_UNSEEN}(?:{'|'.join(_PERMALINKS)})?{_UNSEEN}</ref>)"
+    r"|(?P<tag>(?:ref|graphic)\b[^>]*? (?:target|src)=\")(?P<url>[^\"]*)\"|(?P<bare>ref)(?=/?>))"
 )
 _EMPTY = re.compile(r"\"></\w+>")
 _WORD = re.compile(r">\s*[^<\s]")
@@ -349,8 +350,8 @@ def with_absolute_links(xml: str, base: str) -> str:
         address = resolved(found["url"] or "")
         url = join(address) or absolute(base, address) or address
         room -= len(url)
-        tag: str = found["tag"] or '<ref target="'
-        return f'{tag}{in_attribute(url)}"'
+        tag: str = found["tag"] or 'ref target="'
+        return f'<{tag}{in_attribute(url)}"'
 
     written = _LINKED.sub(linked, xml)
     return _EMPTY.sub('"/>', written) if '"></' in written else written
