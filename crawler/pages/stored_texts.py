@@ -183,7 +183,8 @@ def extract_of_row(row: PageRow, parameters: Parameters) -> Extract | None:
     if stored is None or row.text_digest is None or row.words is None:
         return None
     if row.is_main and row.fingerprint is None:  # it had too few words for one, then
-        extract = extract_of(stored.text, True, row.visible_digest, parameters)
+        text = unpack_judged(stored.text)
+        extract = extract_of(text, stored.text, True, row.visible_digest, parameters)
         return replace(extract, content=stored.shown)
     return Extract(
         text_zstd=stored.text,

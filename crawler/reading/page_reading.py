@@ -238,12 +238,13 @@ class PageReader:
         # What follows may take as much memory as the page.
         found, body = None, self._body
         self.forget()
-        packed = self._compress(judged.text.encode("utf-8", "replace"))
-        extract = extract_of(packed, judged.is_main, self._visible_digest, self._options.parameters)
+        utf8 = judged.text.encode("utf-8", "replace")
+        text, packed, digest = utf8.decode(), self._compress(utf8), self._visible_digest
+        extract = extract_of(text, packed, judged.is_main, digest, self._options.parameters)
         if not text_alone:
             html_zstd = self._compress(body) if self._options.keep_html and is_html else None
             blocks, name = block_hashes(judged.text), self._name(part_of(judged.text))
-            words = words_digest(extract.judged_text)
+            words = words_digest(text)
         extract = replace(extract, blocks=blocks, words_digest=words, content=content)
         return Extracted(extract, html_zstd, time.process_time() - started, name)
 

@@ -345,17 +345,17 @@ def to_reading(url: str, parsed: Parsed, extracted: Extracted | None = None) -> 
 
 
 def extract_of(
-    packed: bytes, is_main: bool, visible_digest: bytes | None, parameters: Parameters
+    text: str, packed: bytes, is_main: bool, visible_digest: bytes | None, parameters: Parameters
 ) -> Extract:
-    """Return the text with the facts for its verdict, from a text packed by zstd.
+    """Return a text with the facts for its verdict.
 
     Args:
-        packed: The text.
+        text: The text.
+        packed: The same, packed by zstd.
         is_main: Whether a fingerprint may stand for the text.
         visible_digest: Digest of all visible text.
         parameters: Parameters, whose features count here.
     """
-    text = decompress(packed).decode()
     if not is_main:  # only pages with the same visible text are its duplicates
         words = count_words(word_bytes(folded_bytes(part_of(text))))
         digest = visible_digest or text_digest(text)
@@ -381,6 +381,6 @@ def _of_any_length(parameters: Parameters) -> Parameters:
 
 def reading_of_text(url: str, text: bytes, parameters: Parameters, title: str = "") -> Reading:
     """Return the reading of a text in UTF-8 that came without a page."""
-    packed = zstandard.compress(text.decode("utf-8", "replace").encode("utf-8", "replace"))
-    extract = extract_of(packed, is_main=True, visible_digest=None, parameters=parameters)
+    valid = text.decode("utf-8", "replace")
+    extract = extract_of(valid, zstandard.compress(valid.encode()), True, None, parameters)
     return Reading(url, metadata=NO_METADATA._replace(title=title or None), extract=extract)

@@ -63,8 +63,9 @@ def read_pages(pages: Iterable[tuple[str, bytes]]) -> Iterator[ReadPage]:
 
 def document_of(page: ReadPage, parameters: Parameters) -> Document:
     """Return the document that a crawl judges the page by."""
-    packed, is_main = page.extracted.extract.text_zstd, page.extracted.extract.is_main
-    extract = extract_of(packed, is_main, page.parsed.visible_digest, parameters)
+    text, packed = page.extracted.extract.judged_text, page.extracted.extract.text_zstd
+    is_main, digest = page.extracted.extract.is_main, page.parsed.visible_digest
+    extract = extract_of(text, packed, is_main, digest, parameters)
     extracted = page.extracted._replace(extract=extract)
     document = to_reading(page.url, page.parsed, extracted).document(parameters.min_words)
     assert document is not None

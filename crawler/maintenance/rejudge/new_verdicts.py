@@ -15,7 +15,7 @@ from crawler.pages.judge import is_better
 from crawler.pages.page_row import COLUMNS, row_of, url_of
 from crawler.pages.page_store import PUT_NEAR_TEXT, PageStore
 from crawler.pages.reasons import Reason, without
-from crawler.pages.stored_texts import HeldText, JudgedDocuments, find_text
+from crawler.pages.stored_texts import HeldText, JudgedDocuments, find_text, unpack_judged
 from crawler.pages.verdicts import (
     CHANGED,
     CONTAINED,
@@ -256,6 +256,7 @@ class Rejudge:
         """Return the text of a page as the judge of the crawl received it."""
         try:
             extract = extract_of(
+                unpack_judged(held.stored.text),
                 held.stored.text,
                 is_main=bool(page.is_main),
                 visible_digest=page.visible_digest,

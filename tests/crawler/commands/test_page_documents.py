@@ -54,7 +54,8 @@ def capture(job: Job, path: str, content: str, kind: str | None, language: str |
     body = etree.fromstring(content)
     text = " ".join(body.itertext()) + prose(path, 100)
     packed = PackedContent(pack_content(body, COMMENTS.get(path, "")), kind, "test")
-    extract = extract_of(zstandard.compress(text.encode()), True, text_digest(text), Parameters())
+    packed_text = zstandard.compress(text.encode())
+    extract = extract_of(text, packed_text, True, text_digest(text), Parameters())
     answer = fetched(job, path, text.encode())
     metadata = Metadata(title=TITLE if path == "/guide/" else path, language=language)
     reading = Reading(

@@ -54,10 +54,9 @@ class Said:
     @property
     def extract(self) -> Extract:
         shown = text_digest(f"{self.text} {self.around} {self.whole}")
-        packed = zstandard.compress(with_whole(self.text, self.whole).encode())
-        extract = extract_of(
-            packed, is_main=self.is_main, visible_digest=shown, parameters=Parameters()
-        )
+        text = with_whole(self.text, self.whole)
+        packed = zstandard.compress(text.encode())
+        extract = extract_of(text, packed, self.is_main, shown, Parameters())
         return replace(extract, content=content_of(self.text, self.page_type))
 
 
