@@ -7,13 +7,13 @@ rule: where enough tries of a kind gained nothing, few of its URLs are tried, an
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from math import sqrt
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
+from crawler.url_rules.learning.template import WORD
 from crawler.urls.path_patterns import REST, HostPatterns, PathPatterns
 from crawler.urls.scope import domain_or_suffix
 
@@ -273,7 +273,6 @@ _MAX_ARGUMENTS = 12
 _MAX_RECENT = 2_000
 _MAX_PLACES = 20_000
 _MAX_WORDS = 12
-_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 
 
 class ClusterNames:
@@ -325,7 +324,7 @@ class ClusterNames:
         words = [
             f"{name}={value}"
             for name, value in address.arguments
-            if value and _WORD.fullmatch(value) and self._is_one_of_few(f"{cluster} {name}", value)
+            if value and WORD.fullmatch(value) and self._is_one_of_few(f"{cluster} {name}", value)
         ]
         return f"{cluster} {' '.join(words)}" if words else cluster
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.template import (
     STARRED,
+    WORD,
     are_names,
     looks_like_an_id,
     templates,
@@ -36,7 +37,6 @@ Proposal = tuple[Context, "Transform"]
 
 _MAX_DIFFERENCES = 4
 _MAX_SEGMENTS = 3
-_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 _SMALL = re.compile(r"[A-Za-z_-]{1,16}|[0-9]{1,2}")
 
 
@@ -117,7 +117,7 @@ def _contexts(
     if beside == other.names.difference(about):
         yield Context(host, pattern, beside=beside)
     for name, value in one.arguments:
-        if name in beside and value is not None and _WORD.fullmatch(value):
+        if name in beside and value is not None and WORD.fullmatch(value):
             yield Context(host, pattern, where=(name, value))
             yield Context(host, pattern, beside=beside, where=(name, value))
 

@@ -136,7 +136,6 @@ def _piece_expression(piece: str | int | None, variable: str, named: set[int] | 
 _ANYTHING = r"[^/\n\t]*"
 _VARIABLE = re.compile("[A-Za-z0-9_%.-]+")
 _PIECES = re.compile(r"([A-Za-z]*[0-9][A-Za-z0-9]*)")
-_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
 _NUMBERED = re.compile("[0-9]")
 _TOKENS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 
@@ -145,6 +144,9 @@ _FEW = re.compile(r"[A-Za-z_-]*|[0-9]{1,3}")
 
 STARRED = "*"
 """Stands for what does not matter in an address after the rules."""
+
+WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
+"""A plain name, which may choose a view or a version, unlike an id."""
 
 
 def templates(source: Address, target: Address) -> tuple[Template, Template] | None:
@@ -226,7 +228,7 @@ def _variable_texts(address: Address) -> set[str]:
     found = {value for _, value in address.arguments if value}
     for segment in address.segments:
         found.update(_PIECES.findall(segment))
-        if segment and not _WORD.fullmatch(segment):
+        if segment and not WORD.fullmatch(segment):
             found.add(segment)
     for _, value in address.arguments:
         found.update(_PIECES.findall(value or ""))

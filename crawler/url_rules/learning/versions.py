@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from crawler.url_rules.learning.template import WORD
 from crawler.url_rules.learning.transforms import (
     ANYTHING,
     Compound,
@@ -114,8 +114,6 @@ MIN_TEXTS = 3
 One shared text may be "not found", whatever the name.
 """
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}")
-
 _MAX_NAMES = 200
 """Note at most this many arguments, and hosts, in which translations differ."""
 
@@ -139,7 +137,7 @@ class _Swap(NamedTuple):
     def is_of_names(self) -> bool:
         """Whether both parts are names; two ids hardly ever have many pages in common."""
         names = (*self.old, *self.new)
-        return all(isinstance(name, str) and _NAME.fullmatch(name) for name in names)
+        return all(isinstance(name, str) and WORD.fullmatch(name) for name in names)
 
 
 def swap(transform: Transform) -> _Swap | None:
