@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from crawler.url_rules.rule_files import read_rules
+from crawler.url_rules.learning.context import Context
+from crawler.url_rules.learning.transforms import DropArguments
+from crawler.url_rules.rule_files import read_rules, rules_text
 from tests.crawler.maintenance.verify.crawled import check
+from tests.crawls import crawled
 from tests.crawls.command import crawl, report, scrapy, start_scrapy
 from tests.sites.changing import page
 from tests.sites.dynamic import CLUTTERED, DynamicSite, Options
-from tests.sites.hostile import HostileSite
+from tests.sites.hostile import HostileSite, Trick
 from tests.sites.prose import prose
 from tests.waiting import wait_until
 
@@ -307,6 +311,40 @@ def test_where_the_chosen_url_gives_no_page_another_one_does(fault: str, tmp_pat
         crawl(site.url, tmp_path, "-s", "RETRY_ENABLED=False", "-s", "CONCURRENT_REQUESTS=4")
         assert site.read == {str(number) for number in range(60)}
     assert check(tmp_path).findings == ()
+
+
+class Feeds(HostileSite):
+    """Topics with feeds: each names an article, and is a page to the archive, which comes last."""
+
+    FEEDS = 420  # more than are tried
+
+    def __init__(self) -> None:
+        super().__init__(linked=("/topics?sid=1",))
+        numbers = range(self.FEEDS)
+        feeds = [f"/feed/{n}?sid={n + 2}" for n in numbers]
+        self.added["/topics"] = _shown(page("Topics", [f"/topic/{n}?sid=1" for n in numbers]))
+        self.added["/archive"] = _shown(page("Archive", feeds))
+        for n in numbers:
+            head = f'<link rel="alternate" type="application/rss+xml" href="/feed/{n}?sid=1">'
+            item = f"<item><link>{self.at(f'/article/{n}?sid=1')}</link></item>"
+            feed = f"<rss version='2.0'><channel><title>{prose(f'f{n}', 60)}</title>{item}"
+            links = ["/archive?sid=1"] * (n + 1 == self.FEEDS)
+            self.added[f"/topic/{n}"] = _shown(page(prose(f"t{n}", 200), head=head))
+            self.added[f"/article/{n}"] = _shown(page(prose(f"a{n}", 200), links))
+            self.added[f"/feed/{n}"] = _shown(f"{feed}</channel></rss>".encode(), "text/xml")
+
+
+def _shown(body: bytes, kind: str = "text/html") -> Trick:
+    return lambda exchange: exchange.answer(body, kind)
+
+
+def test_what_was_read_for_the_pages_that_it_names_stands_for_no_page(tmp_path: Path) -> None:
+    with Feeds() as site:
+        sessions = Context(urlsplit(site.url).netloc), DropArguments(("sid",))
+        (tmp_path / "rules.json").write_text(rules_text([sessions]))
+        found = crawled.crawl_site(site, tmp_path / "job", "-a", f"rules={tmp_path / 'rules.json'}")
+    kinds = Counter(path.split("/")[1] for path in found.kept if path.count("/") == 2)
+    assert kinds == dict.fromkeys(("topic", "article", "feed"), site.FEEDS)
 
 
 def test_what_a_forgotten_rule_skipped_is_fetched(tmp_path: Path) -> None:
