@@ -250,8 +250,9 @@ class Job:
         is_queueing = self.visits.is_queueing or self.visits.notes.is_following_again
         is_queueing = is_queueing or len(self.frontier.queue) > 0
         is_queueing = is_queueing or self.visits.asks_with_cookies or self.processor.walls.are_met
-        is_queueing = is_queueing or self.url_rules.fixed.is_unsettled
-        return is_queueing or self.url_rules.is_unvalidated or has_releasable(self.database.read)
+        rules = self.url_rules
+        is_queueing = is_queueing or rules.fixed.is_unsettled or rules.validation.is_left
+        return is_queueing or has_releasable(self.database.read)
 
     def begin_visit(self) -> bool:
         """Continue the visit that was stopped, or begin the next; return whether it continues.
@@ -326,7 +327,7 @@ class Job:
         fetched = Fetched(url, canonical_url, key, way.depth, status, b"")
         captured = self.processor.store_failure(fetched, verdict, reason, way.linked_from)
         self.result.count(verdict, reason=reason, is_again=captured.is_again)
-        self.url_rules.note_failure([*way.redirected, url])
+        self.url_rules.substitutes.note_failure([*way.redirected, url])
         self.url_rules.fixed.note_failure(key)
         return captured
 

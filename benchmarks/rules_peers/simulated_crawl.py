@@ -105,7 +105,7 @@ class _Crawl(RuledCrawl):
                 self.answer(under_way.popleft())
                 continue
             with self.of_pages.running():
-                if not self.rules.try_more():
+                if not self.rules.validation.try_more():
                     return True
         return False
 

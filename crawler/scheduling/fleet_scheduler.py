@@ -219,7 +219,8 @@ class FleetScheduler(FrontierScheduler):
     def has_pending_requests(self) -> bool:
         if self._job.failure is not None or self._is_at_limit():
             return False
-        is_busy = len(self._queue) > 0 or self._rules.is_regrouping or self._rules.is_validating
+        rules = self._rules
+        is_busy = len(self._queue) > 0 or rules.is_regrouping or rules.validation.is_under_way
         return is_busy or self._unfollowed.is_busy or not self._fleet.is_finished
 
     def _is_at_limit(self) -> bool:

@@ -314,8 +314,9 @@ class FrontierScheduler(BaseScheduler):
         Where more are left, wake the engine again soon.
         """
         is_nearer = self._ways.note_skipped()
-        queued = self._rules.lease(self._loads) if is_nearer or self._rules.try_more() else None
-        if queued is None and (is_nearer or self._rules.is_validating):
+        is_more = is_nearer or self._rules.validation.try_more()
+        queued = self._rules.lease(self._loads) if is_more else None
+        if queued is None and (is_nearer or self._rules.validation.is_under_way):
             self._alarm.wake()
         return queued
 
@@ -327,7 +328,7 @@ class FrontierScheduler(BaseScheduler):
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
             self._finish([queued.id], failed=True)
             self._job.result.broken_requests += 1
-            self._rules.note_failure([queued.url])
+            self._rules.substitutes.note_failure([queued.url])
             return None
         return request
 
@@ -415,7 +416,7 @@ class FrontierScheduler(BaseScheduler):
         if self._queue or self._delayed or self._rules.fixed.is_releasing:
             return True
         rules = self._rules
-        is_busy = rules.is_regrouping or rules.is_validating or self._unfollowed.is_busy
+        is_busy = rules.is_regrouping or rules.validation.is_under_way or self._unfollowed.is_busy
         return is_busy or self._late.is_due or self._passing.is_due
 
     def _has_room(self) -> bool:
@@ -451,7 +452,7 @@ class FrontierScheduler(BaseScheduler):
         self._finish(done, failed=False)
         if broken:
             self._finish([self._leases[request].id for request in broken], failed=True)
-            self._rules.note_failure([request.url for request in broken])
+            self._rules.substitutes.note_failure([request.url for request in broken])
         for request in through:
             self._loads.remove(self._leases.pop(request).host, request)
         self._broken.difference_update(through)

@@ -214,7 +214,7 @@ class GuessingSpider(ProbingSpider):
     def note_guess(self, meta: Mapping[str, Any], url: str, *, is_page: bool) -> None:
         """Note what came of a guess that is no page itself, so that it stands for none."""
         with suppress(CrawlStorageError):  # the job remembers it, and the crawl ends
-            self.job.url_rules.note_failure([*meta.get("redirect_urls", ()), url])
+            self.job.url_rules.substitutes.note_failure([*meta.get("redirect_urls", ()), url])
             self.files.note_guess(meta, url, is_page=is_page)
             self.link_counts.note_try(meta[LINK_KIND], is_gain=False)
 

@@ -389,8 +389,8 @@ class Substitutes:
         self._groups = state.groups
         self._addresses = state.addresses
 
-    def replace_each(self, urls: Iterable[str]) -> None:
-        """Replace some requests by others; one for several that are the same after the rules."""
+    def note_failure(self, urls: Iterable[str]) -> None:
+        """Replace requests that gave no page; by one several that are the same after the rules."""
         groups: dict[Address, tuple[Address, str]] = {}
         for url in urls:
             address = self._addresses.learnable(url)
@@ -419,7 +419,7 @@ class Substitutes:
             after_rules: Its address after the rules; None where there is no page.
         """
         addresses = [(url, self._addresses.learnable(url)) for url in urls]
-        self.replace_each(
+        self.note_failure(
             url
             for url, one in addresses
             if one is not None and self._rules.apply(one) != after_rules
@@ -438,4 +438,4 @@ class Substitutes:
                 others.append(url)
             else:
                 self._skipped.put_key_back(self._state.canonical.key(target))
-        self.replace_each(others)
+        self.note_failure(others)

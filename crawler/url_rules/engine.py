@@ -72,6 +72,8 @@ class UrlRules:
             that the next one may return a request at once.
         is_on: Whether rules are learned, and skip requests.
         fixed: The fixed rules, which are tried on each host.
+        validation: The trials of rules before the crawl ends.
+        substitutes: The requests that replace those that gave no page.
     """
 
     def __init__(
@@ -96,8 +98,8 @@ class UrlRules:
             state.skipped.put_back_rule(-cluster)
         self._late = LateRequests(queue, state.skipped, self.traps, state.addresses)
         self._admission = Admission(state, self._late)
-        self._substitutes = Substitutes(state)
-        self._validation = Validation(state)
+        self.substitutes = Substitutes(state)
+        self.validation = Validation(state)
         self.trial = RuleTrial(state, self._regroup)
         self.regrouping = Regrouping(state, self._admission, self.trial)
         self.is_busy = False
@@ -108,7 +110,7 @@ class UrlRules:
         if self.is_on:
             self.regrouping.resume()
         else:
-            self._validation.is_left = self._is_unsettled()
+            self.validation.is_left = self._is_unsettled()
         database.before_commit.append(state.store.save_changed)
 
     def _is_unsettled(self) -> bool:
@@ -118,7 +120,7 @@ class UrlRules:
         return bool(wanted) and (self.regrouping.is_left or not wanted <= tried)
 
     def _regroup(self, hosts: Iterable[str]) -> None:
-        self._validation.note_change()
+        self.validation.note_change()
         self.regrouping.begin(hosts)
 
     def begin_visit(self, visit: int) -> None:
@@ -128,7 +130,7 @@ class UrlRules:
             rule.saved += saved.get(rule.id, 0)
             self._state.store.note_change(rule)
         self._state.visit = visit
-        self._validation.begin_visit()
+        self.validation.begin_visit()
         self._admission.begin_visit()
         self._state.groups.clear()
         self.traps.clear()
@@ -140,7 +142,7 @@ class UrlRules:
         """
         if self.is_on:
             return
-        self._validation.is_left = False
+        self.validation.is_left = False
         self._state.groups.clear()
         again = self._state.skipped.put_all_back()
         if again:
@@ -183,7 +185,7 @@ class UrlRules:
         if not is_fixed and (not isinstance(admitted, Skip) or admitted.rule < 0):
             self._late.note_met(new)
         if isinstance(admitted, Skip):
-            self._validation.note_change()
+            self.validation.note_change()
             self._state.queue.push_skipped(new, admitted)
             self._are_depths_new = True
             return False
@@ -246,28 +248,9 @@ class UrlRules:
         found, self._compared = self._state.skipped.nearer_than_standing(self._compared, SLICE)
         return found
 
-    def regroup_all(self) -> bool:
-        was_pending = self.regrouping.is_pending
+    def regroup_all(self) -> None:
         while self.regrouping.is_pending:
             self.regroup_some()
-        return was_pending
-
-    @property
-    def is_validating(self) -> bool:
-        """Whether skipped requests are still to be searched for trials of rules."""
-        return self._validation.is_under_way
-
-    @property
-    def is_unvalidated(self) -> bool:
-        """Whether an earlier process of this visit ended before its rules were validated."""
-        return self._validation.is_left
-
-    def try_more(self) -> bool:
-        """Queue skipped requests as trials of rules; return whether to call again.
-
-        Call it while no request waits.
-        """
-        return self._validation.try_more()
 
     def note_wanted(self, key: bytes) -> None:
         """Let no rule skip the request with a fingerprint: a sitemap or the like names its URL."""
@@ -307,14 +290,14 @@ class UrlRules:
         elif address is not None and row.verdict in WALLS:
             self._note_newness(self.rules.apply(address), row, is_first=is_first)
         if content is None:
-            self._substitutes.replace_each([*redirected, row.canonical_url])
+            self.substitutes.note_failure([*redirected, row.canonical_url])
         elif address is None or not address.is_learnable:
-            self._substitutes.note_redirected(redirected, None)
+            self.substitutes.note_redirected(redirected, None)
         else:
             after_rules = self._note_page(address, content, row)
             if not content.is_file:
                 self._note_newness(after_rules, row, is_first=is_first)
-            self._substitutes.note_redirected(redirected, after_rules)
+            self.substitutes.note_redirected(redirected, after_rules)
             self._learn(address, content, row, kept_url, redirected)
 
     def _note_page(self, address: Address, content: PageContent, row: PageRow) -> Address:
@@ -376,15 +359,7 @@ class UrlRules:
 
     def note_filtered_redirect(self, sources: Sequence[str], target: str) -> None:
         self.trial.meet_redirect(sources, target)
-        self._substitutes.note_filtered_redirect(sources, target)
-
-    def note_failure(self, urls: Iterable[str]) -> None:
-        """Replace requests that gave no page by others for the same page.
-
-        Args:
-            urls: The URL of the page, and those that led there.
-        """
-        self._substitutes.replace_each(urls)
+        self.substitutes.note_filtered_redirect(sources, target)
 
     def _translations(self, row: PageRow) -> list[str]:
         alternates = alternates_of(row.metadata)
@@ -408,5 +383,5 @@ class UrlRules:
         return None if found is None else int(found[0])
 
     def save_refuted(self) -> None:
-        self._validation.note_proven()
+        self.validation.note_proven()
         self.trial.save_refuted()

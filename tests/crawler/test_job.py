@@ -108,7 +108,7 @@ def test_it_is_not_over_where_rules_were_not_validated(tmp_path: Path) -> None:
     with closing(Job(tmp_path, OPTIONS)) as job:
         assert not job.is_finished
         assert job.begin_visit()
-        while job.url_rules.try_more():
+        while job.url_rules.validation.try_more():
             _answer_all(job)
         assert job.is_finished
     with closing(Job(tmp_path, OPTIONS)) as job:
@@ -164,7 +164,7 @@ def test_it_is_over_without_rules_where_these_were_tried(tmp_path: Path) -> None
         rule = meet_under_a_rule(job)
         rule.values = [{f"a{number:05}bcdef" for number in range(3_000)}]
         _answer_all(job)
-        while job.url_rules.try_more():
+        while job.url_rules.validation.try_more():
             _answer_all(job)
     with closing(Job(tmp_path, replace(OPTIONS, learning=None))) as job:
         assert job.is_finished
@@ -191,7 +191,7 @@ def test_no_request_of_an_earlier_visit_stands_for_another_after_one_without_rul
     with closing(ended_with_an_empty_queue(tmp_path)) as job:
         meet_under_a_rule(job)
         _answer_all(job)
-        while job.url_rules.try_more():
+        while job.url_rules.validation.try_more():
             _answer_all(job)
         assert job.is_finished
     with closing(Job(tmp_path, replace(OPTIONS, learning=None))) as job:

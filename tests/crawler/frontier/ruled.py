@@ -106,7 +106,7 @@ class RuledCrawl:
     def examine(self) -> None:
         """The end of a crawl: rules are tried for which too little speaks."""
         self.drain()
-        while self.rules.try_more():
+        while self.rules.validation.try_more():
             self.drain()
 
     def answer(self, leased: QueuedRequest) -> None:
@@ -115,7 +115,7 @@ class RuledCrawl:
         said = self.site(leased.url)
         if said is None:
             self.store.insert(self.row(leased.url, "failed"))
-            self.rules.note_failure([leased.url])
+            self.rules.substitutes.note_failure([leased.url])
         else:
             self._observe(leased.url, said)
         self.queue.finish([leased.id])

@@ -61,7 +61,7 @@ def test_to_what_is_not_to_be_kept(target: str, tmp_path: Path) -> None:
 
 def test_to_what_fails(tmp_path: Path) -> None:
     crawl = leased(tmp_path)
-    crawl.rules.note_failure([CHOSEN, BETWEEN])
+    crawl.rules.substitutes.note_failure([CHOSEN, BETWEEN])
     crawl.drain()
     assert len(crawl.fetched) == 1
 

@@ -142,9 +142,9 @@ def test_a_process_that_ends_before_two_rules_were_tried_together_leaves_that(
     crawl.drain()
     crawl.close()
     crawl.open()
-    assert crawl.rules.is_unvalidated
+    assert crawl.rules.validation.is_left
     crawl.examine()
-    assert not crawl.rules.is_unvalidated
+    assert not crawl.rules.validation.is_left
     newer = max(crawl.rules.rules, key=lambda rule: rule.id)
     assert newer.tried[-min(rule.id for rule in crawl.rules.rules), ""] >= ENOUGH
 
@@ -321,7 +321,7 @@ def test_a_process_that_is_killed_in_the_middle_loses_nothing(moment: int, tmp_p
     crawl = formed(tmp_path, "a name in the path", 100, frozenset([97]))
     crawl.drain()
     crawl.database.commit()
-    assert crawl.rules.try_more()
+    assert crawl.rules.validation.try_more()
     for _ in range(moment):
         crawl.step()
     if moment % 2:
@@ -334,7 +334,7 @@ def test_a_process_that_is_killed_in_the_middle_loses_nothing(moment: int, tmp_p
 def test_what_came_before_the_kill_is_not_tried_again(tmp_path: Path) -> None:
     crawl = formed(tmp_path, "a name in the path", 300, frozenset())
     crawl.drain()
-    crawl.rules.try_more()
+    crawl.rules.validation.try_more()
     for _ in range(50):
         crawl.step()
     crawl.database.commit()
@@ -428,7 +428,7 @@ def test_what_a_proven_rule_skips_later_is_validated_by_the_next_process(tmp_pat
     crawl.rules.save_refuted()
     crawl.database.commit()
     crawl.kill()
-    assert crawl.rules.is_unvalidated
+    assert crawl.rules.validation.is_left
     crawl.examine()
     assert set(late) <= crawl.said()
 

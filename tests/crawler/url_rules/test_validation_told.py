@@ -22,11 +22,11 @@ def test_it_says_that_it_goes_on_until_nothing_is_left_to_try(tmp_path: Path) ->
     """A crawl ends where nothing waits and nothing goes on."""
     crawl = formed(tmp_path, "a name in the path", 300, frozenset(range(250, 300)))
     crawl.drain()
-    crawl.rules.try_more()
-    while crawl.rules.is_validating:
+    crawl.rules.validation.try_more()
+    while crawl.rules.validation.is_under_way:
         crawl.drain()
-        crawl.rules.try_more()
-    assert not crawl.rules.try_more()
+        crawl.rules.validation.try_more()
+    assert not crawl.rules.validation.try_more()
     assert crawl.said() == {crawl.site(url) for url in crawl.states()}
 
 
