@@ -14,7 +14,7 @@ from crawler.pages.page_links import LinkPacker
 from crawler.pages.page_row import fetched_in
 from crawler.pages.wall_clusters import COLUMNS, WallCluster, WallClusters
 from crawler.storage import meta_names
-from crawler.storage.states import COVERED, DONE, HOLDS, SKIPPED, WAITING, VariantState
+from crawler.storage.states import COVERED, DONE, FAILED, HOLDS, SKIPPED, WAITING, VariantState
 from crawler.url_rules.kinds import CLOSED
 from crawler.url_rules.variants import releasing_hosts, revoked_rules
 
@@ -29,23 +29,31 @@ _REQUEST = "(state, tries, priority, depth, host, url, key, fixed, request)"
 _MARK = f"""
 INSERT OR IGNORE INTO requests {_REQUEST} VALUES ({DONE}, 0, 0, ?2, 0, '', ?1, 0, x'')
 """
-_STILL_SKIPS = f"""
-SELECT its.id FROM crawl.url_rules AS its JOIN main.url_rules AS ours USING (rule)
-WHERE ours.state IN ({HOLDS}, {COVERED}) UNION ALL
-SELECT -its.id FROM crawl.url_kinds AS its JOIN main.url_kinds AS ours USING (question, name)
-WHERE ours.state = '{CLOSED}'
-"""
-# A request that a rule skips which holds in the whole counts as made: another one stood for it.
 _MARK_SEEN = f"""
 INSERT OR IGNORE INTO main.requests {_REQUEST}
 SELECT {DONE}, 0, 0, depth, 0, '', {own_key("said.key")}, 0, x''
 FROM scratch.attached JOIN crawl.requests AS said
-WHERE said.key IS NOT NULL
-    AND (said.state = {DONE} OR said.state = {SKIPPED} AND said.rule IN ({_STILL_SKIPS}))
+WHERE said.key IS NOT NULL AND """
+_IS_DONE = f"said.state = {DONE}"
+# A request that a rule skips which holds in the whole counts as made: another one stood for it.
+_IS_RULED = f"""said.state = {SKIPPED} AND said.rule IN (
+    SELECT its.id FROM crawl.url_rules AS its JOIN main.url_rules AS ours USING (rule)
+    WHERE ours.state IN ({HOLDS}, {COVERED}))
+"""
+# None stood for one of a closed kind, which may open again.
+_STAY_SKIPPED = f"""
+INSERT OR IGNORE INTO main.requests
+    (state, tries, priority, depth, host, url, key, fixed, request, rule, group_digest)
+SELECT {SKIPPED}, tries, priority, depth, host, url, {own_key("said.key")}, fixed, request,
+       -ours.id, group_digest
+FROM scratch.attached JOIN crawl.requests AS said
+JOIN crawl.url_kinds AS its ON its.id = -said.rule
+JOIN main.url_kinds AS ours USING (question, name)
+WHERE said.state = {SKIPPED} AND ours.state = '{CLOSED}'
 """
 _WAITING = f"""
 SELECT tries, priority, depth, host, url, key, fixed, request FROM requests
-WHERE state <> {DONE} ORDER BY id
+WHERE state <> {DONE} AND fixed >= ? AND state <= ? ORDER BY id
 """
 _PUSH = f"""
 INSERT OR IGNORE INTO requests {_REQUEST} VALUES ({WAITING}, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -185,7 +193,8 @@ def merge_requests(
 ) -> None:
     """Copy the seen requests, the waiting ones that no other crawl has made, and links put aside.
 
-    What a rule skipped that holds no more in the whole waits, so rules are merged before.
+    What a rule skipped that holds no more in the whole waits, so rules are merged before; so does
+    what one crawl is to make whatever another one's rules say.
 
     The requests of a fleet's worker are only lent to it: the fleet has them, or others made them.
 
@@ -195,16 +204,28 @@ def merge_requests(
     database.write_many(_MARK, ((key, depth) for key, depth, _ in pages))
     for source in attached(database, sources):
         watch.begin(f"requests of {source.folder}", source.count("requests"))
-        watch.advance(database.write(_MARK_SEEN).rowcount)
-    for source in sources:
-        if meta_names.FLEET not in source.meta:
-            for *before, url, key, fixed, request in source.connection.execute(_WAITING):
-                own = key and parted.key_of_waiting(parted.key(source.number, key), url)
-                database.write(_PUSH, (*before, url, own, fixed, request))
+        watch.advance(database.write(_MARK_SEEN + _IS_DONE).rowcount)
+    own = [source for source in sources if meta_names.FLEET not in source.meta]
+    _push_waiting(database, own, parted, (1, FAILED))
+    for source in attached(database, sources):
+        database.write(_MARK_SEEN + _IS_RULED)
+        if source in own:
+            database.write(_STAY_SKIPPED)
+    _push_waiting(database, own, parted, (0, SKIPPED))
     for _ in attached(database, sources):
         database.write(_ASIDE)
     RequestQueue(database).line_up()
     database.commit()
+
+
+def _push_waiting(
+    database: Database, sources: Iterable[MergedCrawl], parted: PartedKeys, which: tuple[int, int]
+) -> None:
+    """Queue what waits in some crawls: that is ``fixed`` at least so much, up to a state."""
+    for source in sources:
+        for *before, url, key, fixed, request in source.connection.execute(_WAITING, which):
+            own = key and parted.key_of_waiting(parted.key(source.number, key), url)
+            database.write(_PUSH, (*before, url, own, fixed, request))
 
 
 def merge_links(database: Database, sources: Sequence[MergedCrawl], watch: CheckWatch) -> None:

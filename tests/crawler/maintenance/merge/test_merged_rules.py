@@ -15,7 +15,7 @@ from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.finding import NoWatch, encoded_request
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import Database
-from crawler.storage.states import HOLDS, REVOKED, SKIPPED, WAITING, VariantState
+from crawler.storage.states import COVERED, HOLDS, REVOKED, SKIPPED, WAITING, VariantState
 from tests.crawler.maintenance.merge.crawls import (
     LONG,
     OTHER,
@@ -153,6 +153,34 @@ def test_what_one_crawl_skipped_waits_unless_its_rule_holds_in_the_whole(
     merge(tmp_path / "out", (one, two) if is_first else (two, one), NoWatch())
     sql = f"SELECT url FROM requests WHERE state = {WAITING}"
     assert rows(tmp_path / "out", sql) == ([(SKIPPED_URL,)] if waits else [])
+
+
+def test_what_a_closed_kind_skipped_waits_where_the_whole_opens_it_again(tmp_path: Path) -> None:
+    """It is closed for a budget that this crawl has not."""
+    one, two = (skipping(tmp_path / name, COVERED, "closed", -7) for name in ("one", "two"))
+    another = f"{SKIPPED_URL}&y=2"
+    with closing(Database(two)) as database:
+        database.write("UPDATE url_kinds SET id = 8")
+        sql = "UPDATE requests SET url = ?, key = zeroblob(16), rule = -8 WHERE state = ?"
+        database.write(sql, (another, SKIPPED))
+    merge(tmp_path / "out", (one, two), NoWatch())
+    sql = f"SELECT url FROM requests WHERE state = {WAITING}"
+    assert rows(tmp_path / "out", sql) == []
+    Job(tmp_path / "out", OPTIONS).close()
+    assert rows(tmp_path / "out", sql) == [(SKIPPED_URL,), (another,)]
+
+
+@pytest.mark.parametrize("skipped_by", [5, -7])
+def test_what_one_crawl_is_to_make_whatever_it_learned_waits_in_the_whole(
+    tmp_path: Path, skipped_by: int
+) -> None:
+    one = skipping(tmp_path / "one", HOLDS, "closed", skipped_by)
+    two = skipping(tmp_path / "two", HOLDS, "closed", None)
+    with closing(Database(two)) as database:
+        database.write("UPDATE requests SET fixed = 1 WHERE state = ?", (WAITING,))
+    merge(tmp_path / "out", (one, two), NoWatch())
+    sql = f"SELECT url, fixed, rule FROM requests WHERE state IN ({WAITING}, {SKIPPED})"
+    assert rows(tmp_path / "out", sql) == [(SKIPPED_URL, 1, None)]
 
 
 def test_other_spellings_of_what_waits_are_kept(tmp_path: Path) -> None:
