@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter, deque
+from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -21,10 +22,11 @@ from crawler.storage.database import meta_of, open_for_reading
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from crawler.pages.live_parameters import Tuned
+    from crawler.pages.page_row import Read
     from crawler.pages.reasons import Stored
 
 MAX_STEPS = 400
@@ -46,42 +48,28 @@ class Step(NamedTuple):
     dropped: int
 
 
-class Series:
-    """Counts by time, in steps of one second, which double whenever there are too many."""
+def over_time(kept: Counter[int], dropped: Counter[int]) -> list[Step]:
+    """Return the sums up to the end of each second in which a page came; the first ones are 0.
 
-    def __init__(self) -> None:
-        self.step_secs = 1
-        self._steps: dict[int, tuple[int, int]] = {}
+    Where these are too many, a step has two, four, eight seconds and so on.
 
-    def add(self, at: float, kept: int, dropped: int) -> None:
-        """Count pages of a moment, in seconds since 1970; moments may come in any order."""
-        self._put(int(at // self.step_secs), kept, dropped)
-        while max(self._steps) - min(self._steps) >= MAX_STEPS:
-            self._double()
-
-    def _put(self, step: int, kept: int, dropped: int) -> None:
-        ours, theirs = self._steps.get(step, (0, 0))
-        self._steps[step] = ours + kept, theirs + dropped
-
-    def _double(self) -> None:
-        steps, self._steps = self._steps, {}
-        self.step_secs *= 2
-        for step, counts in steps.items():
-            self._put(step // 2, *counts)
-
-    def steps(self) -> list[Step]:
-        """Return the sums up to the end of each step, some hundred; the first ones are 0."""
-        kept = dropped = 0
-        found = [Step(float(min(self._steps) * self.step_secs), 0, 0)] if self._steps else []
-        for step in sorted(self._steps):
-            kept += self._steps[step][0]
-            dropped += self._steps[step][1]
-            found.append(Step(float((step + 1) * self.step_secs), kept, dropped))
-        return found
+    Args:
+        kept: The number of pages kept in a second, by seconds since 1970.
+        dropped: The number of pages dropped, likewise.
+    """
+    seconds, secs = sorted(kept | dropped), 1
+    while seconds and seconds[-1] // secs - seconds[0] // secs >= MAX_STEPS:
+        secs *= 2
+    steps = [Step(float(at // secs * secs), 0, 0) for at in seconds[:1]]
+    for step, members in groupby(seconds, lambda second: second // secs):
+        _, ours, theirs = steps[-1]
+        for second in members:
+            ours, theirs = ours + kept[second], theirs + dropped[second]
+        steps.append(Step(float((step + 1) * secs), ours, theirs))
+    return steps
 
 
-@dataclass(frozen=True, slots=True)
-class LivePage:
+class LivePage(NamedTuple):
     """A page that came, as it was crawled: nothing in it may be trusted.
 
     Attributes:
@@ -189,7 +177,6 @@ class Snapshot:
 MAX_PAGES = 5_000
 """The number of newest pages that are remembered with all that is shown of them."""
 
-_SLICE = 5_000
 _SHARE_OF_TIME = 50
 _MIN_SECS = 3.0
 """The least time between two counts of all pages, in seconds.
@@ -198,12 +185,14 @@ A count also waits until fifty times as long has passed as the last one took: th
 than a fiftieth of a core for it, however large the crawl.
 """
 
-_COLUMNS = tuple(field.name for field in fields(LivePage))
 _NO_TALLY = Tally({}, 0, 0, 0, 0, 0, 0)
 
 
 class LiveCrawl:
-    """One crawl directory, looked at again and again; each look costs what is new.
+    """One crawl directory, looked at again and again.
+
+    Now and then all is counted anew, since pages that were judged again, or found unchanged, have
+    no new row; a look between two counts costs what came since.
 
     One thread at a time may look; what was seen may be read by any.
 
@@ -217,21 +206,12 @@ class LiveCrawl:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.seen = Snapshot()
-        self._clear(0)
-
-    def _clear(self, visit: int) -> None:
-        self._visit = visit
-        self._last = 0
-        self._is_cut = False
-        self._judged: LivePage | None = None
-        self._pages: deque[LivePage] = deque(maxlen=MAX_PAGES)
-        self._hosts: Counter[str] = Counter()
-        self._series = Series()
-        self._started = 0.0
-        self._tally = _NO_TALLY
-        self._tally_due = 0.0
-        self._since: Counter[str] = Counter()
-        self._since_bytes = self._since_saved = 0
+        self._tally, self._due = _NO_TALLY, 0.0
+        self._last = self._fetched = 0
+        self._newest: list[LivePage] = []
+        self._since: list[LivePage] = []
+        self._kept: Counter[int] = Counter()
+        self._dropped: Counter[int] = Counter()
 
     def look(self) -> bool:
         """Read new pages and counts; return whether anything is new.
@@ -244,94 +224,67 @@ class LiveCrawl:
         """
         with closing(open_for_reading(self.folder)) as connection:
             connection.execute("BEGIN")
-            visit = int(meta_of(connection.execute, meta_names.VISIT) or 0)
-            highest = highest_id(connection.execute)
-            is_other, judged = visit != self._visit or highest < self._last, self._judged
-            if is_other or (
-                judged is not None and is_judged_again(connection, judged.id, judged.parameters)
-            ):
-                self._clear(visit)
-                self._read_older(connection, highest - MAX_PAGES)
-            for page in self._new_pages(connection):
-                self._take(page)
-            if time.monotonic() >= self._tally_due:
-                self._count(connection)
-            before = self.seen
-            stages = json.loads(meta_of(connection.execute, meta_names.STAGES) or "{}")
-            self.seen = self._snapshot(stages, history(connection.execute))
+            read, before = connection.execute, self.seen
+            visit = int(meta_of(read, meta_names.VISIT) or 0)
+            if time.monotonic() >= self._due or self._is_other(connection, visit):
+                self._count(connection, visit)
+            for page in _visited_after(read, self._last, visit):
+                self._last = page.id
+                self._since.append(page)
+                self._note(page.fetched_at, page.verdict)
+            stages = json.loads(meta_of(read, meta_names.STAGES) or "{}")
+            self.seen = self._snapshot(visit, stages, history(read))
         return self.seen != before
 
-    def _snapshot(self, stage_secs: dict[str, float], tunings: Sequence[Tuned]) -> Snapshot:
-        counts = {name: n + self._since[name] for name, n in self._tally.verdicts.items()}
+    def _is_other(self, connection: sqlite3.Connection, visit: int) -> bool:
+        """Whether another visit began, or the pages were judged again."""
+        judged = next((page for page in self.seen.pages if page.parameters is not None), None)
+        return visit != self.seen.visit or (
+            judged is not None and is_judged_again(connection, judged.id, judged.parameters)
+        )
+
+    def _count(self, connection: sqlite3.Connection, visit: int) -> None:
+        started = time.monotonic()
+        self._tally = make_tally(connection, visit)
+        self._last = highest_id(connection.execute)
+        self._newest = _visited_after(connection.execute, self._last - MAX_PAGES, visit)
+        self._since, self._fetched = [], 0
+        self._kept, self._dropped = Counter(), Counter()
+        for at, verdict in visited_until(connection.execute, self._last, visit):
+            self._note(at, verdict)
+        now = time.monotonic()
+        self._due = now + max(_MIN_SECS, _SHARE_OF_TIME * (now - started))
+
+    def _note(self, at: float, verdict: str) -> None:
+        self._fetched += 1
+        self._kept[int(at)] += verdict in KEPT
+        self._dropped[int(at)] += verdict in DUPLICATES
+
+    def _snapshot(
+        self, visit: int, stage_secs: dict[str, float], tunings: Sequence[Tuned]
+    ) -> Snapshot:
+        tally, since = self._tally, Counter(page.verdict for page in self._since)
+        counts = {name: count + since[name] for name, count in tally.verdicts.items()}
+        repeats = [page.body_bytes for page in self._since if page.verdict in DUPLICATES]
+        pages = (self._newest + self._since)[-MAX_PAGES:]
         return Snapshot(
-            visit=self._visit,
+            visit=visit,
             verdicts={name: count for name, count in counts.items() if count},
-            kept=self._tally.kept + self._sum_since(KEPT - {CHANGED}),
-            dropped=self._tally.duplicates + self._sum_since(DUPLICATES),
-            queued=self._tally.queued,
-            sees_failures=self._tally.failed is not None,
-            fetched_bytes=self._tally.fetched_bytes + self._since_bytes,
-            saved_bytes=self._tally.saved_bytes + self._since_saved,
-            pages=tuple(self._pages),
-            is_cut=self._is_cut,
-            hosts=dict(self._hosts),
-            steps=self._series.steps(),
+            kept=tally.kept + sum(since[verdict] for verdict in KEPT - {CHANGED}),
+            dropped=tally.duplicates + len(repeats),
+            queued=tally.queued,
+            sees_failures=tally.failed is not None,
+            fetched_bytes=tally.fetched_bytes + sum(page.body_bytes for page in self._since),
+            saved_bytes=tally.saved_bytes + sum(repeats),
+            pages=tuple(reversed(pages)),
+            is_cut=self._fetched > len(pages),
+            hosts=Counter(page.host for page in pages),
+            steps=over_time(self._kept, self._dropped),
             stage_secs=stage_secs,
-            started=self._started,
+            started=float(min(self._kept, default=0)),
             tuned=tunings[-1] if tunings else None,
             tuned_at=tuple(one.since for one in tunings[1:]),
         )
-
-    def _sum_since(self, verdicts: Collection[str]) -> int:
-        return sum(self._since[verdict] for verdict in verdicts)
-
-    def _read_older(self, connection: sqlite3.Connection, until: int) -> None:
-        """Count over time what is too old to be remembered page by page."""
-        if until <= 0:
-            return
-        for at, verdict in visited_until(connection.execute, until, self._visit):
-            self._note_time(at, verdict)
-            self._is_cut = True
-        self._last = until
-
-    def _new_pages(self, connection: sqlite3.Connection) -> Iterator[LivePage]:
-        while rows := visited_after(
-            connection.execute, self._last, _COLUMNS, visit=self._visit, most=_SLICE
-        ):
-            self._last = rows[-1]["id"]
-            for row in rows:
-                yield LivePage(*row)
-
-    def _take(self, page: LivePage) -> None:
-        if len(self._pages) == MAX_PAGES:
-            self._is_cut = True
-            oldest = self._pages[-1].host
-            self._hosts[oldest] -= 1
-            if not self._hosts[oldest]:
-                del self._hosts[oldest]
-        self._pages.appendleft(page)
-        if self._judged is None and page.parameters is not None:
-            self._judged = page
-        self._hosts[page.host] += 1
-        self._since[page.verdict] += 1
-        self._since_bytes += page.body_bytes
-        self._since_saved += page.body_bytes if page.verdict in DUPLICATES else 0
-        self._note_time(page.fetched_at, page.verdict)
-
-    def _note_time(self, at: float, verdict: str) -> None:
-        self._started = min(self._started or at, at)
-        kept, dropped = verdict in KEPT, verdict in DUPLICATES
-        if kept or dropped:
-            self._series.add(at, int(kept), int(dropped))
-
-    def _count(self, connection: sqlite3.Connection) -> None:
-        """Count all pages: those that were judged again, or found unchanged, have no new row."""
-        started = time.monotonic()
-        self._tally = make_tally(connection, self._visit)
-        self._since.clear()
-        self._since_bytes = self._since_saved = 0
-        took = time.monotonic() - started
-        self._tally_due = time.monotonic() + max(_MIN_SECS, _SHARE_OF_TIME * took)
 
     def original_of(self, number: int) -> str | None:
         """Return the URL of the page that a page repeats, resembles or is a part of.
@@ -347,3 +300,7 @@ class LiveCrawl:
         """
         with closing(open_for_reading(self.folder)) as connection:
             return original_url(connection, number)
+
+
+def _visited_after(read: Read, last: int, visit: int) -> list[LivePage]:
+    return [LivePage(*row) for row in visited_after(read, last, LivePage._fields, visit=visit)]

@@ -275,11 +275,11 @@ def has_page(read: Read) -> bool:
 
 
 def visited_after(
-    read: Read, last: int, columns: Sequence[str], *, visit: int, most: int
-) -> list[sqlite3.Row]:
-    """Return columns of captures of a visit after one, in their order."""
-    sql = f"SELECT {', '.join(columns)} FROM pages WHERE id > ? AND visit = ? ORDER BY id LIMIT ?"
-    return read(sql, (last, visit, most)).fetchall()
+    read: Read, last: int, columns: Sequence[str], *, visit: int
+) -> Iterator[sqlite3.Row]:
+    """Yield columns of captures of a visit after one, in their order."""
+    sql = f"SELECT {', '.join(columns)} FROM pages WHERE id > ? AND visit = ? ORDER BY id"
+    return read(sql, (last, visit))
 
 
 def visited_until(read: Read, last: int, visit: int) -> Iterator[tuple[float, str]]:
