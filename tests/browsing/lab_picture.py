@@ -62,10 +62,11 @@ def photograph(browser: Browser, address: str, file: Path) -> None:
     handle = page.one("[data-scale=min_similarity] [tabindex]")
     driver.execute_script("arguments[0].focus({preventScroll: true})", handle)
     ActionChains(driver).send_keys(Keys.ARROW_LEFT * LEFT_STEPS).perform()
-    key = f"/{(80 - LEFT_STEPS) / 100:g}/"
+    key = f"min_similarity:{(80 - LEFT_STEPS) / 100:g}/"
     page.wait(lambda: key in (page.one(".figures").get_attribute("data-choice") or ""))
     page.one("[aria-label=compare_names]").click()
-    page.wait(lambda: "/nameless/" in (page.one(".figures").get_attribute("data-choice") or ""))
+    key = "compare_names:off/"
+    page.wait(lambda: key in (page.one(".figures").get_attribute("data-choice") or ""))
     driver.execute_script("document.activeElement.blur()")
     # The pointer rests on the switch, whose hint would hide the table.
     ActionChains(driver).move_to_element(page.one(".top .name")).perform()

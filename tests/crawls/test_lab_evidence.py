@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.lab.app.parameter_trial import choice_key
 from crawler.lab.judgement import Choice
 from crawler.lab.labels import label_of, store_labels
 from crawler.lab.session import loaded
@@ -51,16 +52,10 @@ def test_labels_suggest_bounds_which_can_be_tried(browsers: Browsers, tmp_path: 
         assert [one.text.split()[-1] for one in page.all(".suggestion")] == ["0.7", "yet"]
         page.press(f"Try {LEAST:g}")
         page.tab("Threshold")
-        page.wait(
-            lambda: key(page) == "simhash/word-1-log_count/3/0.7/50/verified/names/aside/parts"
-        )
+        page.wait(lambda: key(page) == choice_key(Choice().confirmed_from(0.7)))
         page.tab("Evidence")
         label_pairs(folder, lambda pair: pair.distance <= BITS)
         page.wait(lambda: f"Suggested max_distance: {BITS}" in page.text())
         page.press(f"Try {BITS}")
         page.tab("Threshold")
-        page.wait(
-            lambda: (
-                key(page) == f"simhash/word-1-log_count/{BITS}/0.7/50/verified/names/aside/parts"
-            )
-        )
+        page.wait(lambda: key(page) == choice_key(Choice().confirmed_from(0.7).within(BITS)))

@@ -78,10 +78,11 @@ def show_counts(page: Page) -> None:
     page.wait(lambda: page.count("kept") > 0)
 
 
-def switch(page: Page, name: str, word: str) -> None:
-    """Move a switch, and wait for the counts of the choice whose key has a word."""
+def switch(page: Page, name: str, position: str) -> None:
+    """Move a switch, and wait for the counts of a choice with its other position."""
     page.one(f"[aria-label={name}]").click()
-    page.wait(lambda: word in (page.one(".figures").get_attribute("data-choice") or "").split("/"))
+    word = f"{name}:{position}/"
+    page.wait(lambda: word in (page.one(".figures").get_attribute("data-choice") or ""))
 
 
 def layers(page: Page) -> dict[str, int]:
@@ -95,7 +96,7 @@ def test_sections_are_kept_by_what_they_say_besides_boilerplate(page: Page, serv
     resembling = "Near a page of another name or content"
     page.wait(lambda: layers(page).get(resembling) == SECTIONS - 1)
     assert page.count("now-kept") == page.count("now-dropped") == 0
-    switch(page, "ignore_boilerplate", "whole")
+    switch(page, "ignore_boilerplate", "off")
     sweep = ("sweep", str(served.jobdir), "--json", "--max-distance", "3")
     done = scrapy(*sweep, "--no-ignore-boilerplate", "--min-similarity", "0.8")
     (line,) = json.loads(done.stdout)["lines"]
@@ -116,7 +117,7 @@ def test_a_part_is_dropped_on_wish_and_listed_else(page: Page, served: Served) -
     assert f"{served.site}print" in row
     assert "is a part, containment 1.00:" in row
     assert row.endswith(f"{served.site}book")
-    switch(page, "drop_contained", "partless")
+    switch(page, "drop_contained", "on")
     page.wait(lambda: layers(page).get("Part of a kept page") == 1)
     assert page.count("now-dropped") == 1
     page.tab("Clusters")

@@ -11,7 +11,9 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from crawler.lab.app.controls import HINTS
+from crawler.lab.app.parameter_trial import choice_key
 from crawler.lab.app.threshold_tab import LAYER_WORDS
+from crawler.lab.judgement import Choice
 from tests.crawls.command import scrapy
 from tests.crawls.lab import Page, lab
 from tests.neardup.texts import changed, prose
@@ -66,9 +68,7 @@ def page(window: Page) -> Page:
     window.tab("Threshold")
     if any(button.text == "Reset" for button in window.all(".bar .q-btn")):
         window.press("Reset")
-    window.wait(
-        lambda: key(window) == "simhash/word-1-log_count/3/0.8/50/verified/names/aside/parts"
-    )
+    window.wait(lambda: key(window) == choice_key(Choice()))
     return window
 
 
@@ -133,7 +133,7 @@ def slide(page: Page, name: str, keys: str) -> None:
 def test_slider_shows_what_a_sweep_prints(page: Page, lines: Lines) -> None:
     for bits in (2, 1, 0):
         slide(page, "max_distance", Keys.ARROW_LEFT)
-        within = f"/{bits}/"
+        within = f"max_distance:{bits}/"
         page.wait(lambda within=within: within in key(page))  # type: ignore[misc]
         expected = {name: lines[bits][name] for name in FIGURES.values()}
         assert counts(page) == expected
@@ -155,14 +155,14 @@ def tried(row: WebElement) -> int:
 def test_last_position_of_a_slider_wins(page: Page, lines: Lines) -> None:
     for _ in range(4):
         slide(page, "max_distance", Keys.ARROW_LEFT * 8 + Keys.ARROW_RIGHT * 5)
-    page.wait(lambda: key(page).split("/")[2] == "5")
+    page.wait(lambda: "max_distance:5/" in key(page))
     assert value(page, "max_distance") == "5"
     assert counts(page)["kept"] == lines[5]["kept"]
 
 
 def test_names_are_switched_off_as_a_sweep_does(page: Page, served: Served) -> None:
     page.one("[aria-label^=compare_names]").click()
-    page.wait(lambda: "/nameless/" in key(page))
+    page.wait(lambda: "compare_names:off/" in key(page))
     expected = sweep(served, "--no-compare-names")[3]
     assert counts(page) == {name: expected[name] for name in FIGURES.values()}
 
@@ -179,26 +179,27 @@ def test_a_number_that_is_not_allowed_is_marked_and_taken_back(page: Page) -> No
 def test_typed_number_counts_like_a_slider(page: Page, served: Served) -> None:
     field = page.one("input[aria-label=min_similarity]")
     field.send_keys(Keys.CONTROL + "a" + Keys.NULL, "0.95")
-    page.wait(lambda: "/0.95/" in key(page))
+    page.wait(lambda: "min_similarity:0.95/" in key(page))
     expected = sweep(served, "--min-similarity", "0.95")[8]
     assert counts(page)["kept"] == expected["kept"]
     field.send_keys(Keys.CONTROL + "a" + Keys.NULL, "7")
     page.wait(lambda: float(field.get_attribute("value") or 0) == 7)
-    assert "/0.95/" in key(page)
+    assert "min_similarity:0.95/" in key(page)
 
 
 def test_other_features_are_what_a_sweep_finds_with_them(page: Page, served: Served) -> None:
     choose(page, "Unit", "Characters")
     choose(page, "Size", "4")
     slide(page, "max_distance", Keys.ARROW_RIGHT)
-    page.wait(lambda: key(page).startswith("simhash/character-4-log_count/4/"))
+    page.wait(lambda: "max_distance:4/" in key(page))
+    page.wait(lambda: "features:character-4-log_count/" in key(page))
     expected = sweep(served, "--features", "character-4-log_count")[4]
     assert counts(page) == {name: expected[name] for name in FIGURES.values()}
 
 
 def test_pages_that_change_are_listed_on_demand(page: Page) -> None:
     slide(page, "min_similarity", Keys.ARROW_RIGHT * 20)
-    page.wait(lambda: "/1/50/" in key(page))
+    page.wait(lambda: "min_similarity:1/" in key(page))
     kept = page.count("now-kept")
     assert kept > 0
     assert not page.all(".page-row")
@@ -218,7 +219,7 @@ def test_pages_that_change_are_listed_on_demand(page: Page) -> None:
 
 def test_pages_that_change_are_downloaded(page: Page, tmp_path: Path) -> None:
     slide(page, "min_similarity", Keys.ARROW_RIGHT * 20)
-    page.wait(lambda: "/1/50/" in key(page))
+    page.wait(lambda: "min_similarity:1/" in key(page))
     kept = page.count("now-kept")
     allowed = {"behavior": "allow", "downloadPath": str(tmp_path)}
     page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
@@ -265,7 +266,7 @@ def test_nothing_is_suggested_where_most_found_pairs_are_no_duplicates(page: Pag
 
 def test_elements_is_text_everywhere(page: Page) -> None:
     slide(page, "min_similarity", Keys.ARROW_RIGHT * 20)
-    page.wait(lambda: "/1/50/" in key(page))
+    page.wait(lambda: "min_similarity:1/" in key(page))
     page.one("[data-list=now-kept] .q-item").click()
     page.wait(lambda: page.all(".page-row"))
     check_unharmed(page, ".page-row")
@@ -289,11 +290,11 @@ def test_pages_of_files_have_the_verdicts_of_a_crawl(page: Page) -> None:
 
 def test_a_reload_shows_the_same_tab_and_what_was_tried(page: Page) -> None:
     slide(page, "max_distance", Keys.ARROW_RIGHT * 2)
-    page.wait(lambda: key(page).split("/")[2] == "5")
+    page.wait(lambda: "max_distance:5/" in key(page))
     before = counts(page)
     page.driver.refresh()
     page.wait(lambda: page.all("[data-scale=max_distance]"))
-    page.wait(lambda: "log_count/5/" in key(page))
+    page.wait(lambda: "max_distance:5/" in key(page))
     assert counts(page) == before
     assert value(page, "max_distance") == "5"
     page.tab("Pairs")
@@ -301,7 +302,7 @@ def test_a_reload_shows_the_same_tab_and_what_was_tried(page: Page) -> None:
     page.driver.refresh()
     page.wait(lambda: page.all(".heads"))
     page.tab("Threshold")
-    page.wait(lambda: "log_count/5/" in key(page))
+    page.wait(lambda: "max_distance:5/" in key(page))
 
 
 def test_single_page_leaves_nothing_to_draw(browsers: Browsers, tmp_path: Path) -> None:

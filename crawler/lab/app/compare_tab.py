@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nicegui import ui
 
@@ -15,6 +15,7 @@ from crawler.lab.app.pair_view import (
     pair_texts,
     show_picture,
 )
+from crawler.lab.app.parameter_trial import Answers
 from crawler.lab.app.side_views import side_rows
 from crawler.lab.app.tables import FigureTable
 from crawler.lab.comparison import Comparison, compare
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.comparison import Side
     from crawler.lab.crawl_source import Sources
+    from crawler.lab.judgement import Choice
     from crawler.lab.session import Session
     from crawler.lab.sides import ComparedText
     from neardup import Parameters
@@ -131,6 +133,15 @@ def is_url(written: str) -> bool:
     return written.lower().startswith(("http://", "https://")) and len(written.split()) == 1
 
 
+class _Question(NamedTuple):
+    """What is asked; ``times`` counts how often, since a page that was missing may have come."""
+
+    choice: Choice
+    compared: ComparedText
+    given: tuple[str, str] | None
+    times: int
+
+
 class CompareTab:
     """The tab Compare: it compares texts that were put in and stored pages, and fetches nothing."""
 
@@ -138,8 +149,7 @@ class CompareTab:
         self._lab = lab
         self._trial = trial
         self._given: tuple[str, str] | None = None
-        self._shown: tuple[object, ...] | None = None
-        self._sides_shown: tuple[TextSide, TextSide] | None = None
+        self._times = 0
         with ui.element().classes("stack"):
             ui.label(
                 "URLs are looked up among the pages that were crawled; the lab fetches nothing."
@@ -148,7 +158,7 @@ class CompareTab:
                 self._first, self._second = (self._field(name) for name in ("first", "second"))
             with ui.element().classes("line"):
                 button("Compare", self._compare, "main")
-                self._fault = ui.label().classes("fault").props("role=alert")
+                self._answers = Answers(lab, trial, self._ask, self._answer)
             self._result = ui.element().classes("stack")
             self._result.set_visibility(False)
             with self._result:
@@ -177,60 +187,59 @@ class CompareTab:
             with ui.element().classes("card whole sides-card"):
                 self._sides = FigureTable(["", "#first", "#second"])
         self._pictures = ui.element().classes("sides")
-        self._switch = TextSwitch(self._show_other_text)
+        self._switch = TextSwitch(self.refresh)
         self._changes = ui.label().classes("title")
         self._texts = side_rows()
 
     async def _compare(self) -> None:
         self._given = str(self._first.value or ""), str(self._second.value or "")
+        self._times += 1
         await self.refresh()
 
     async def refresh(self) -> None:
-        """Compare again where parameters changed; nothing is asked for until there are texts."""
-        parameters = self._trial.choice.parameters
-        if self._given is None or self._shown == (self._given, parameters):
+        self._answers.wake()
+
+    def _ask(self) -> _Question:
+        return _Question(self._trial.choice, self._switch.compared, self._given, self._times)
+
+    async def _answer(self, asked: _Question) -> None:
+        """Compare; nothing is looked for until there are texts."""
+        if asked.given is None:
             return
         try:
-            first, second = await self._lab.run(self._find, self._given)
-        except SourceError as fault:
-            self._show_fault(fault)
-            return
-        self._fault.text = ""
-        self._shown = (self._given, parameters)
-        try:
-            measured = await self._lab.run(
-                _measure, first, second, parameters, self._switch.compared
-            )
-        except SourceError as fault:
-            self._show_fault(fault)
-            return
-        self._show(*measured, first, second)
+            measured = await self._lab.run(self._measure, asked, asked.given)
+        except SourceError:
+            self._result.set_visibility(False)
+            raise
+        self._show(*measured, asked.choice.parameters)
 
-    async def _show_other_text(self) -> None:
-        if self._sides_shown is None:
-            return
-        compared, parameters = self._switch.compared, self._trial.choice.parameters
-        try:
-            texts = await self._lab.run(pair_texts, *self._sides_shown, parameters, compared)
-        except SourceError as fault:
-            self._show_fault(fault)
-            return
-        if compared is self._switch.compared:
-            self._show_texts(texts)
+    def _measure(
+        self, asked: _Question, given: tuple[str, str]
+    ) -> tuple[Comparison, PairTexts, TextSide, TextSide]:
+        first, second = (find(one, self._lab.session, self._lab.sources) for one in given)
+        parameters = asked.choice.parameters
+        found = compare(
+            first.text[:MAX_CHARACTERS],
+            second.text[:MAX_CHARACTERS],
+            parameters,
+            are_main=first.is_main and second.is_main,
+            names=(first.called, second.called),
+            blocks=(first.blocks, second.blocks),
+        )
+        return found, pair_texts(first, second, parameters, asked.compared), first, second
 
-    def _show_fault(self, fault: SourceError) -> None:
-        self._fault.text = plain(str(fault), 1_000)
-        self._result.set_visibility(False)
-        self._shown = self._sides_shown = None
-
-    def _find(self, given: tuple[str, str]) -> list[TextSide]:
-        return [find(one, self._lab.session, self._lab.sources) for one in given]
-
-    def _show(self, found: Comparison, texts: PairTexts, first: TextSide, second: TextSide) -> None:
-        self._verdict.text = _sentence(found, self._trial.choice.parameters)
+    def _show(
+        self,
+        found: Comparison,
+        texts: PairTexts,
+        first: TextSide,
+        second: TextSide,
+        parameters: Parameters,
+    ) -> None:
+        self._verdict.text = _sentence(found, parameters)
         self._notes.text = " ".join(_notes(first, second, texts))
-        self._pair.show(pair_lines(found, self._trial.choice.parameters.min_similarity))
-        self._reasons.show(found.names, found.reasons, self._trial.choice.parameters)
+        self._pair.show(pair_lines(found, parameters.min_similarity))
+        self._reasons.show(found.names, found.reasons, parameters)
         self._sides.show(side_lines(found))
         self._verdicts.show(verdict_lines(found))
         self._bits.clear()
@@ -244,25 +253,10 @@ class CompareTab:
             for side in (first, second):
                 with ui.element().classes("side"):
                     show_picture(side)
-        self._sides_shown = first, second
-        self._show_texts(texts)
-        self._result.set_visibility(True)
-
-    def _show_texts(self, texts: PairTexts) -> None:
-        places = "place" if texts.changes == 1 else "places"
-        self._changes.text = f"The {texts.compared} texts differ in {texts.changes:,} {places}"
+        places = many(texts.changes, "place")
+        self._changes.text = f"The {texts.compared} texts differ in {places}"
         self._texts.show(texts.rows)
-
-
-def _measure(
-    first: TextSide, second: TextSide, parameters: Parameters, compared: ComparedText
-) -> tuple[Comparison, PairTexts]:
-    ours, theirs = first.text[:MAX_CHARACTERS], second.text[:MAX_CHARACTERS]
-    are_main = first.is_main and second.is_main
-    names = first.called, second.called
-    blocks = first.blocks, second.blocks
-    found = compare(ours, theirs, parameters, are_main=are_main, names=names, blocks=blocks)
-    return found, pair_texts(first, second, parameters, compared)
+        self._result.set_visibility(True)
 
 
 def _sentence(found: Comparison, parameters: Parameters) -> str:

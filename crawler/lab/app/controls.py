@@ -24,11 +24,13 @@ from crawler.lab.judgement import SIMHASH
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from nicegui.events import ValueChangeEventArguments
+    from nicegui.elements.mixins.value_element import ValueElement
 
     from crawler.lab.app.parameter_trial import Scale, Trial
 
 FARTHEST = 8
+_CHOOSE_SECS = 0.05
+"""A slider that moves tells so no more often than this, in seconds."""
 
 SWITCHES = {
     "compare_names": "names decide",
@@ -48,32 +50,23 @@ class DistanceRange:
 
     def __init__(self, changed: Callable[[], Awaitable[None]]) -> None:
         self._changed = changed
-        self._is_following = False
         bits = {bits: str(bits) for bits in range(FARTHEST + 1)}
-        self._low = ui.select(bits, label="From", value=0, on_change=self._chose_low)
-        self._high = ui.select(bits, label="To", value=FARTHEST, on_change=self._chose_high)
+        self._low = ui.select(bits, label="From", value=0)
+        self._high = ui.select(bits, label="To", value=FARTHEST)
         for element, name in ((self._low, "from"), (self._high, "to")):
             element.props(f"dense outlined options-dense data-bits={name}").classes("bits")
             element.tooltip(HINTS["distances"])
+        _when_chosen(self._low, lambda low: self._follow(self._high, max(low, self._high.value)))
+        _when_chosen(self._high, lambda high: self._follow(self._low, min(high, self._low.value)))
         ui.label("bits apart").classes("soft bits-words")
 
     @property
     def distances(self) -> range:
         return range(int(self._low.value or 0), int(self._high.value or 0) + 1)
 
-    def _chose_low(self, _: ValueChangeEventArguments[Any]) -> Awaitable[None] | None:
-        return self._follow(self._high, max(self._low.value, self._high.value))
-
-    def _chose_high(self, _: ValueChangeEventArguments[Any]) -> Awaitable[None] | None:
-        return self._follow(self._low, min(self._low.value, self._high.value))
-
-    def _follow(self, other: ui.select, value: int) -> Awaitable[None] | None:
+    def _follow(self, other: ui.select, value: int) -> Awaitable[None]:
         """Move the other end along, where it would lie on the wrong side."""
-        if self._is_following:
-            return None
-        self._is_following = True
         other.value = value
-        self._is_following = False
         for element in (self._low, self._high):
             # Keys belong to the pairs again.
             element.run_method("blur")
@@ -84,6 +77,14 @@ class _Slider(ui.slider):
     """Moves in the browser at once; else what the server heard late would pull it back."""
 
     LOOPBACK = False
+
+
+def _when_chosen(
+    element: ValueElement[Any], choose: Callable[[Any], Awaitable[None] | None]
+) -> None:
+    """Pass on what the reader chose, not what is shown because it was chosen elsewhere."""
+    throttle = _CHOOSE_SECS if isinstance(element, ui.slider) else 0.0
+    element.on("update:model-value", lambda: choose(element.value), [], throttle=throttle)
 
 
 def _hint(element: ui.element, name: str) -> None:
@@ -103,7 +104,6 @@ class ScaleField:
     def __init__(self, scale: Scale, choose: Callable[[str, float], Awaitable[None]]) -> None:
         self._scale = scale
         self._choose = choose
-        self._is_showing = False
         self._value: float | None = None
         with ui.element().classes("scale") as whole:
             unit = f" ({scale.unit})" if scale.unit else ""
@@ -114,27 +114,20 @@ class ScaleField:
                 step=scale.step,
                 # The browser writes a number as it is: 0.7996 is not 0.80.
                 format=None if scale.step < 1 else "%d",
-                on_change=self._changed,
                 validation=self._fault,
             )
-            self._number.on("blur", self._take_back, [])
+            self._number.on("blur", self._leave, [])
             self._number.props(f'dense outlined aria-label="{scale.name}"')
-            self._slider = _Slider(
-                min=scale.lowest, max=scale.highest, step=scale.step, on_change=self._changed
-            )
+            self._slider = _Slider(min=scale.lowest, max=scale.highest, step=scale.step)
             self._slider.props(f'dense aria-label="{scale.name}" data-scale={scale.name}')
         _hint(whole, scale.name)
+        for element in (self._number, self._slider):
+            _when_chosen(element, self._chose)
 
     def show(self, value: float, *, is_used: bool) -> None:
         """Show a number that was chosen here or elsewhere, and whether it counts for anything."""
-        self._is_showing = True
-        self._value = value
-        try:
-            self._slider.value = min(value, self._scale.highest)
-            if self._number.value != value:
-                self._number.value = value
-        finally:
-            self._is_showing = False
+        self._value = self._number.value = value
+        self._slider.value = min(value, self._scale.highest)
         self._slider.set_enabled(is_used)
         self._number.set_enabled(is_used)
 
@@ -144,26 +137,28 @@ class ScaleField:
             return None
         return f"{self._scale.lowest:g} to {self._scale.most:,g}; {self._value:g} is tried"
 
-    def _take_back(self) -> None:
-        """Show again what is tried, where the reader leaves a number that is not allowed."""
+    def _leave(self) -> Awaitable[None] | None:
+        """Show again what is tried, where the reader leaves a field without a number.
+
+        A number out of bounds was set to the bound by NiceGUI, which is tried then.
+        """
         if self._value is not None and self._scale.checked(self._number.value) is None:
             self._number.value = self._value
+        return self._chose(self._number.value)
 
-    def _changed(self, event: ValueChangeEventArguments[float | None]) -> Awaitable[None] | None:
+    def _chose(self, number: float | None) -> Awaitable[None] | None:
         """Pass on what the reader chose; what is half typed waits for the rest."""
-        value = None if self._is_showing else self._scale.checked(event.value)
+        value = self._scale.checked(number)
         return None if value is None else self._choose(self._scale.name, value)
 
 
 class Controls:
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
-        self._is_showing = False
         self._method = self._list("method", "Method", METHODS, self._set_method)
         self._scales = {scale.name: ScaleField(scale, self._set_value) for scale in SCALES}
-        self._verify = ui.switch(
-            "verify: similarity confirms", on_change=self._when_chosen(self._set_verify)
-        ).props("dense")
+        self._verify = ui.switch("verify: similarity confirms").props("dense")
+        _when_chosen(self._verify, self._set_verify)
         _hint(self._verify, "verify")
         self._switches = {name: self._switch(name, words) for name, words in SWITCHES.items()}
         ui.separator()
@@ -182,16 +177,12 @@ class Controls:
         for name, scale in self._scales.items():
             scale.show(getattr(choice.parameters, name), is_used=name in used)
         features = choice.parameters.fingerprint_features
-        self._is_showing = True
-        try:
-            self._method.value = choice.method
-            self._verify.value = choice.parameters.verify
-            for name, switch in self._switches.items():
-                switch.value = getattr(choice.parameters, name)
-            self._unit.value, self._size.value = features.unit, features.size
-            self._weight.value = features.weight if features.weight in WEIGHTS else None
-        finally:
-            self._is_showing = False
+        self._method.value = choice.method
+        self._verify.value = choice.parameters.verify
+        for name, switch in self._switches.items():
+            switch.value = getattr(choice.parameters, name)
+        self._unit.value, self._size.value = features.unit, features.size
+        self._weight.value = features.weight if features.weight in WEIGHTS else None
         for element in (self._unit, self._size, self._weight):
             element.set_enabled(choice.method == SIMHASH)
         for switch in (self._verify, *self._switches.values()):
@@ -200,8 +191,8 @@ class Controls:
         self._switches["drop_contained"].set_enabled(may_drop)
 
     def _switch(self, name: str, words: str) -> ui.switch:
-        choose = partial(self._set_value, name)
-        switch = ui.switch(f"{name}: {words}", on_change=self._when_chosen(choose))
+        switch = ui.switch(f"{name}: {words}")
+        _when_chosen(switch, partial(self._set_value, name))
         _hint(switch, name)
         return switch.props(f"dense aria-label={name}")
 
@@ -215,19 +206,10 @@ class Controls:
         options: dict[Any, str],
         choose: Callable[[Any], Awaitable[None]],
     ) -> ui.select:
-        element = ui.select(options, label=label, on_change=self._when_chosen(choose))
+        element = ui.select(options, label=label)
+        _when_chosen(element, choose)
         _hint(element, name)
         return element.props("dense outlined options-dense")
-
-    def _when_chosen(
-        self, choose: Callable[[Any], Awaitable[None]]
-    ) -> Callable[[ValueChangeEventArguments[Any]], Awaitable[None] | None]:
-        """Pass on what the reader chose, not what is shown because it was chosen elsewhere."""
-
-        def changed(event: ValueChangeEventArguments[Any]) -> Awaitable[None] | None:
-            return None if self._is_showing or event.value is None else choose(event.value)
-
-        return changed
 
     async def _set_value(self, name: str, value: float) -> None:
         await self._trial.set(with_value(self._trial.choice, name, value))

@@ -17,12 +17,12 @@ from crawler.lab.app.evidence_tab import EvidenceTab
 from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.app.live_tab import LiveTab, held_words, is_in_bar
 from crawler.lab.app.pairs_tab import PairsTab
-from crawler.lab.app.parameter_trial import Trial, choice_key, parsed_choice
+from crawler.lab.app.parameter_trial import Trial, choice_key, parsed_choice, shown_values
 from crawler.lab.app.tables import FigureTable
 from crawler.lab.app.threshold_tab import ThresholdTab
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.judgement import SIMHASH, Choice
-from crawler.pages.live_parameters import TUNABLE, changes_between, tune
+from crawler.pages.live_parameters import changes_between, tune
 from crawler.storage.errors import JobError
 from neardup.errors import ParameterError
 
@@ -84,7 +84,7 @@ def address_of(tab: str, choice: Choice, holds: Parameters) -> str:
     shown = {"tab": tab}
     if choice != Choice(holds):
         shown["tried"] = choice_key(choice)
-    return f"?{urlencode(shown, safe='/')}"
+    return f"?{urlencode(shown, safe='/:')}"
 
 
 class Tab(Protocol):
@@ -211,47 +211,42 @@ def obstacle(lab: Lab, trial: Trial) -> str | None:
     return None
 
 
-class _ApplyDialog:
-    def __init__(self, lab: Lab, trial: Trial) -> None:
-        self._lab = lab
-        self._holds = trial.holds
-        self._choice = trial.choice
-        self._crawl = lab.crawls[0]
+async def ask_to_apply(lab: Lab, trial: Trial) -> None:
+    """Show the question as soon as it is known what would change."""
+    crawl, choice = lab.crawls[0], trial.choice
+    changes = changes_between(trial.holds, choice.parameters)
+    held = [str(getattr(trial.holds, name)) for name in changes]
+    try:
+        stored = await lab.stored()
+        tried = await lab.judge(choice)
+    except (StoppedError, SourceError) as error:
+        ui.notify(plain(str(error)) or "Stopped.", type="warning")
+        return
 
-    async def open(self) -> None:
-        """Show the question as soon as it is known what would change."""
-        changes = changes_between(self._holds, self._choice.parameters)
+    async def apply() -> None:
         try:
-            stored = await self._lab.stored()
-            tried = await self._lab.judge(self._choice)
-        except (StoppedError, SourceError) as error:
-            ui.notify(plain(str(error)) or "Stopped.", type="warning")
-            return
-        with ui.dialog(value=True) as dialog, ui.card():
-            ui.label("Judge pages to come by other parameters").classes("title")
-            FigureTable([""] * 4, "mono").show(
-                (name, str(getattr(self._holds, name)), "→", str(value))
-                for name, value in changes.items()
-            )
-            ui.label(_so_far(len(tried), tried.changes_from(stored))).classes("effect")
-            folder = plain(str(self._crawl.folder), 300)
-            ui.label(f"They keep their verdicts until: crawl-once rejudge {folder}").classes("note")
-            ui.label(_RUNNING if self._lab.is_running else _NOT_RUNNING).classes("note")
-            fault = ui.label().classes("fault").props("role=alert")
-            with ui.element().classes("line"):
-                ui.element().classes("spacer")
-                button("Cancel", dialog.close)
-                button("Apply", lambda: self._apply(dialog, fault), "main confirm")
-        dialog.on("hide", dialog.delete)
-
-    async def _apply(self, dialog: ui.dialog, fault: ui.label) -> None:
-        changes = changes_between(self._holds, self._choice.parameters)
-        try:
-            await self._lab.look(tune, self._crawl.folder, changes, ORIGIN)
+            await lab.look(tune, crawl.folder, changes, ORIGIN)
         except (JobError, ParameterError, OSError, sqlite3.Error) as error:
             fault.text = plain(str(error), 500)
             return
         dialog.close()
+
+    with ui.dialog(value=True) as dialog, ui.card():
+        ui.label("Judge pages to come by other parameters").classes("title")
+        FigureTable([""] * 4, "mono").show(
+            (name, one, "→", str(value))
+            for (name, value), one in zip(changes.items(), held, strict=True)
+        )
+        ui.label(_so_far(len(tried), tried.changes_from(stored))).classes("effect")
+        folder = plain(str(crawl.folder), 300)
+        ui.label(f"They keep their verdicts until: crawl-once rejudge {folder}").classes("note")
+        ui.label(_RUNNING if lab.is_running else _NOT_RUNNING).classes("note")
+        fault = ui.label().classes("fault").props("role=alert")
+        with ui.element().classes("line"):
+            ui.element().classes("spacer")
+            button("Cancel", dialog.close)
+            button("Apply", apply, "main confirm")
+    dialog.on("hide", dialog.delete)
 
 
 def _so_far(pages: int, changes: VerdictChanges) -> str:
@@ -290,7 +285,7 @@ class ParameterBar:
             self._note = ui.label().classes("note bar-note")
 
     async def _ask(self) -> None:
-        await _ApplyDialog(self._lab, self._trial).open()
+        await ask_to_apply(self._lab, self._trial)
 
     def refresh(self) -> None:
         holds = shown_values(Choice(self._trial.holds))
@@ -305,16 +300,3 @@ class ParameterBar:
         self._apply.set_visibility(is_other and why_not is None)
         note = held_words(self._lab.crawls[0].seen) if is_in_bar(self._lab) else ""
         self._note.text = why_not or note if is_other else note
-
-
-def shown_values(choice: Choice) -> dict[str, str]:
-    """Return what the bar shows of a choice, by the names of the parameters."""
-    values = {name: _words(getattr(choice.parameters, name)) for name in TUNABLE}
-    features = str(choice.parameters.fingerprint_features)
-    return {**values, "features": features, "method": choice.method}
-
-
-def _words(value: object) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -7,13 +7,16 @@ import secrets
 import webbrowser
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qsl, urlencode
 
 import uvicorn
 from fastapi import FastAPI
 from nicegui import Client, background_tasks, ui
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.concurrency import iterate_in_threadpool
+from starlette.datastructures import Headers
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse
 
 from crawler.lab.app.binding import Door
@@ -22,9 +25,12 @@ from crawler.rendering.login import has_display
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterable, AsyncIterator, Callable
 
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.middleware.base import RequestResponseEndpoint
+    from starlette.requests import Request
+    from starlette.responses import Response, StreamingResponse
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from crawler.lab.app.binding import Bound
     from crawler.lab.app.lab_state import Lab
@@ -65,62 +71,25 @@ _ICON = (
 )
 
 
-class SecurityHeaders:
+class SecurityHeaders(BaseHTTPMiddleware):
     """Adds the headers, and to a page's own scripts the nonce that lets them run.
 
-    Args:
-        app: The application that answers; a page that it makes is held until it is whole.
+    A page is held until it is whole.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        await self.app(scope, receive, _Answer(_host(scope), send).send)
-
-
-class _Answer:
-    """One answer on its way back."""
-
-    def __init__(self, host: str, send: Send) -> None:
-        self._host = host
-        self._send = send
-        self._nonce = secrets.token_urlsafe(16)
-        self._start: Message | None = None
-        self._body = b""
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            content = _CONTENT.format(nonce=self._nonce, host=self._host)
-            for name, value in {**_HEADERS, "Content-Security-Policy": content}.items():
-                headers[name] = value
-            if headers.get("content-type", "").startswith("text/html"):
-                self._start = message
-                return
-        elif message["type"] == "http.response.body" and self._start is not None:
-            self._body += message.get("body", b"")
-            if not message.get("more_body"):
-                await self._send_page(self._start)
-            return
-        await self._send(message)
-
-    async def _send_page(self, start: Message) -> None:
-        """Send a page whose scripts carry the nonce: in crawled text angle brackets are escaped."""
-        body = self._body.replace(b"<script", b'<script nonce="%s"' % self._nonce.encode())
-        MutableHeaders(scope=start)["Content-Length"] = str(len(body))
-        await self._send(start)
-        await self._send({"type": "http.response.body", "body": body})
-
-
-def _host(scope: Scope) -> str:
-    return next(
-        (value.decode("latin-1") for name, value in scope["headers"] if name == b"host"),
-        "localhost",
-    )
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        answer = cast("StreamingResponse", await call_next(request))
+        nonce, host = secrets.token_urlsafe(16), request.headers.get("host", "localhost")
+        content = _CONTENT.format(nonce=nonce, host=host)
+        answer.headers.update({**_HEADERS, "Content-Security-Policy": content})
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            parts = cast("AsyncIterable[bytes]", answer.body_iterator)
+            body = b"".join([part async for part in parts])
+            # In crawled text angle brackets are escaped.
+            page = body.replace(b"<script", f'<script nonce="{nonce}"'.encode())
+            answer.headers["Content-Length"] = str(len(page))
+            answer.body_iterator = iterate_in_threadpool(iter([page]))
+        return answer
 
 
 def make_app(lab: Lab, bound: Bound, announce: Callable[[], None]) -> ASGIApp:
@@ -236,7 +205,9 @@ class Guard:
         reason = self._fault(scope, headers)
         if reason is None and scope["type"] == "http" and (query := self._entry(scope)) is not None:
             await self._let_in(scope, query, receive, send)
-        elif reason is None and not self._door.knows(headers.cookie(self._door.cookie)):
+        elif reason is None and not self._door.knows(
+            HTTPConnection(scope).cookies.get(self._door.cookie)
+        ):
             await _refuse(scope, receive, send, "the address that the lab printed has a token")
         elif reason is not None:
             await _refuse(scope, receive, send, reason)
@@ -281,14 +252,6 @@ class _Headers(Headers):
     def one(self, name: str) -> str | None:
         values = self.getlist(name)
         return values[0].strip() if len(values) == 1 else None
-
-    def cookie(self, name: str) -> str | None:
-        """Its value, whatever stands in the cookies of other servers on this machine."""
-        for pair in "; ".join(self.getlist("cookie")).split(";"):
-            key, _, value = pair.strip().partition("=")
-            if key == name:
-                return value
-        return None
 
     @property
     def is_navigation(self) -> bool:

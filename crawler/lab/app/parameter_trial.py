@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from nicegui import background_tasks, ui
 
@@ -14,6 +14,7 @@ from crawler.lab.app.lab_state import StoppedError
 from crawler.lab.crawl_source import SourceError
 from crawler.lab.judgement import EXACT, SIMHASH, Choice
 from crawler.lab.prepared import key_of
+from crawler.pages.live_parameters import TUNABLE
 from neardup import Features
 from neardup.checks import MAX_SHINGLE_SIZE
 from neardup.errors import ParameterError
@@ -32,14 +33,7 @@ UNITS = {"word": "Words", "character": "Characters"}
 WEIGHTS = {"set": "Set", "log_count": "Log counts", "count": "Counts"}
 SIZES = range(1, MAX_SHINGLE_SIZE + 1)
 
-_MAX_CHARACTERS = 200
-_SWITCHES = {
-    "verify": {"verified": True, "alone": False},
-    "compare_names": {"names": True, "nameless": False},
-    "ignore_boilerplate": {"aside": True, "whole": False},
-    "drop_contained": {"parts": False, "partless": True},
-}
-"""The words for both positions of each switch in the key of a choice, in its order."""
+_POSITIONS = {False: "off", True: "on"}
 
 
 class Trial:
@@ -163,48 +157,37 @@ def used_numbers(choice: Choice) -> frozenset[str]:
     return frozenset(scale.name for scale in SCALES)
 
 
+def shown_values(choice: Choice) -> dict[str, str]:
+    """Return a choice in words, by the names of the parameters."""
+    words = {name: _words(getattr(choice.parameters, name)) for name in TUNABLE}
+    features = str(choice.parameters.fingerprint_features)
+    return {**words, "features": features, "method": choice.method}
+
+
+def _words(value: object) -> str:
+    if isinstance(value, bool):
+        return _POSITIONS[value]
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def choice_key(choice: Choice) -> str:
     """Return a choice as one word, by which a window and its URL say what is tried."""
-    parameters = choice.parameters
-    features = parameters.fingerprint_features
-    return "/".join(
-        [
-            choice.method,
-            f"{features.unit}-{features.size}-{features.weight}",
-            str(parameters.max_distance),
-            f"{parameters.min_similarity:g}",
-            str(parameters.min_words),
-            *(_word_of(name, is_on=getattr(parameters, name)) for name in _SWITCHES),
-        ]
-    )
+    return "/".join(f"{name}:{value}" for name, value in shown_values(choice).items())
 
 
 def parsed_choice(key: str, holds: Parameters) -> Choice | None:
     """Return the choice of such a word; None where it names none that is valid."""
-    parts = key.split("/")
-    if len(key) > _MAX_CHARACTERS or len(parts) != 5 + len(_SWITCHES):
-        return None
-    method, features, nearest, similarity, words, *positions = parts
+    positions = {word: position for position, word in _POSITIONS.items()}
     try:
-        switches = {
-            name: known[word]
-            for (name, known), word in zip(_SWITCHES.items(), positions, strict=True)
-        }
-        parameters = replace(
-            holds,
-            features=Features.parsed(features),
-            max_distance=int(nearest),
-            min_similarity=float(similarity),
-            min_words=int(words),
-            **switches,
-        )
-        return Choice(_with_own_features(parameters, holds), method)
+        written = dict(part.split(":") for part in key.split("/"))
+        values: dict[str, Any] = {"features": Features.parsed(written["features"])}
+        for name in TUNABLE:
+            kind = type(getattr(holds, name))
+            values[name] = (positions.__getitem__ if kind is bool else kind)(written[name])
+        parameters = replace(holds, **values)
+        return Choice(_with_own_features(parameters, holds), written["method"])
     except (KeyError, ParameterError, ValueError):
         return None
-
-
-def _word_of(name: str, *, is_on: bool) -> str:
-    return next(word for word, position in _SWITCHES[name].items() if position == is_on)
 
 
 _SOON_SECS = 0.4

@@ -7,8 +7,7 @@ from dataclasses import fields
 import pytest
 
 from crawler.lab.app.controls import HINTS, SWITCHES
-from crawler.lab.app.frame import shown_values
-from crawler.lab.app.parameter_trial import SCALES
+from crawler.lab.app.parameter_trial import SCALES, shown_values
 from crawler.lab.judgement import Choice
 from crawler.pages.live_parameters import TUNABLE
 from neardup import Features

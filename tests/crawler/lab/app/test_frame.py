@@ -58,25 +58,26 @@ def test_features_of_the_crawl_are_its_own_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "tried",
+    ("name", "value"),
     [
-        "",
-        "simhash",
-        "simhash/word-1-log_count/3/0.8/50/maybe/names/aside/parts",
-        "simhash/word-1-log_count/3/0.8/50/verified/maybe/aside/parts",
-        "simhash/word-1-log_count/3/0.8/50/verified/names/maybe/parts",
-        "simhash/word-1-log_count/3/0.8/50/alone/names/aside/partless",
-        "simhash/word-1-log_count/9/0.8/50/verified/names/aside/parts",
-        "simhash/word-1-log_count/3/nan/50/verified/names/aside/parts",
-        "simhash/word-1-log_count/3/0.8/0/verified/names/aside/parts",
-        "simhash/word-0-set/3/0.8/50/verified/names/aside/parts",
-        "magic/word-1-log_count/3/0.8/50/verified/names/aside/parts",
-        "<script>/word-1-log_count/3/0.8/50/verified/names/aside/parts",
-        "simhash/word-1-log_count/3/0.8/50/verified/names/aside/parts/" + "x" * 300,
+        ("verify", "maybe"),
+        ("verify", "off/verify"),
+        ("verify", "off"),  # what confirms nothing drops no parts
+        ("max_distance", "9"),
+        ("min_similarity", "nan"),
+        ("min_words", "0"),
+        ("min_words", "9" * 5_000),
+        ("features", "word-0-set"),
+        ("features", "<script>"),
+        ("method", "magic"),
     ],
 )
-def test_what_makes_no_sense_is_passed_over(tried: str) -> None:
-    assert parsed_choice(tried, HOLDS) is None
+def test_what_makes_no_sense_is_passed_over(name: str, value: str) -> None:
+    key = choice_key(Choice(replace(HOLDS, drop_contained=True)))
+    parts = [f"{name}:{value}" if part.startswith(name) else part for part in key.split("/")]
+    assert parsed_choice(key, HOLDS)
+    assert parsed_choice("/".join(parts), HOLDS) is None
+    assert parsed_choice("/".join(parts[1:]), HOLDS) is None
 
 
 def test_every_part_of_a_choice_is_in_its_key() -> None:
