@@ -121,7 +121,7 @@ def positions() -> Iterator[Choice]:
 
 def distances_of(choice: Choice) -> list[Choice]:
     """Return the choice with each distance."""
-    return [choice.within(bits) for bits in range(9)]
+    return [choice.with_parameters(max_distance=bits) for bits in range(9)]
 
 
 def move(session: Session, choice: Choice) -> None:
@@ -181,7 +181,9 @@ def measured(texts: Sequence[str], count: int) -> dict[str, float]:
         "parts found, s": timed_ms(lambda: session.prepare(dropping)) / 1e3,
         "dropped with parts": session.judge(dropping).dropped_count,
         "slider moved with parts, ms": timed_ms(
-            lambda: move(session, dropping.confirmed_from(unseen.parameters.min_similarity))
+            lambda: move(
+                session, dropping.with_parameters(min_similarity=unseen.parameters.min_similarity)
+            )
         ),
         "memory of all, MB": (resident_bytes() - before) / 1e6,
     }

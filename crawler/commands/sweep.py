@@ -139,10 +139,12 @@ def _varied(
         )
     if verify and (len(similarities) > 1 or not distances):
         tried = similarities or similarities_of(_ALL_SIMILARITIES, "--min-similarity")
-        within = choice.within(distances[0]) if distances else choice
-        return MIN_SIMILARITY, [within.confirmed_from(least) for least in tried]
-    confirmed = choice.confirmed_from(similarities[0]) if similarities else choice
-    return MAX_DISTANCE, [confirmed.within(bits) for bits in distances or _ALL_DISTANCES]
+        within = choice.with_parameters(max_distance=distances[0]) if distances else choice
+        return MIN_SIMILARITY, [within.with_parameters(min_similarity=least) for least in tried]
+    confirmed = choice.with_parameters(min_similarity=similarities[0]) if similarities else choice
+    return MAX_DISTANCE, [
+        confirmed.with_parameters(max_distance=bits) for bits in distances or _ALL_DISTANCES
+    ]
 
 
 def _check_method(opts: _SweepOptions) -> None:

@@ -18,7 +18,7 @@ from neardup.errors import ParameterError
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import FrameType
 
     from crawler.lab.judgement import Choice
@@ -251,10 +251,7 @@ def distances_of(written: str, option: str) -> list[int]:
         CommandError: The text has another form, or a distance is not from 0 to 8.
     """
     taken = f"{option} takes bits from 0 to {_FARTHEST}, like 3, 0..8 or 3,5, got {written!r}"
-    bounds = [_bounds(part, int, option, taken) for part in written.split(",")]
-    if any(last > _FARTHEST for _, last in bounds):
-        raise CommandError(taken)
-    return sorted({bits for first, last in bounds for bits in range(first, last + 1)})
+    return _values(written, int, option, taken, most=_FARTHEST)
 
 
 def similarities_of(written: str, option: str) -> list[float]:
@@ -266,28 +263,33 @@ def similarities_of(written: str, option: str) -> list[float]:
         CommandError: The text has another form, or a similarity is not from 0 to 1.
     """
     taken = f"{option} takes similarities from 0 to 1, like 0.8, 0.5..1 or 0.7,0.8, got {written!r}"
-    found: set[float] = set()
+    return _values(written, float, option, taken, most=1, steps=_STEPS)
+
+
+def _values(
+    written: str,
+    kind: type[Number],
+    option: str,
+    taken: str,
+    *,
+    most: int,
+    steps: int = 1,
+) -> list[Number]:
+    """Return the values of numbers and of ranges like ``3..5``, in equal steps from 0 to 1."""
+    found: set[Number] = set()
     for part in written.split(","):
-        first, last = _bounds(part, float, option, taken)
-        if not last <= 1:  # nor nan
+        low, dots, high = part.partition("..")
+        try:
+            first, last = kind(low), kind(high if dots else low)
+        except ValueError:
+            raise CommandError(taken) from None
+        if first > last:
+            low, high = low.strip(), high.strip()
+            raise CommandError(
+                f"{option} {low}..{high}: the smaller one comes first: {high}..{low}"
+            )
+        if not 0 <= first <= last <= most:  # nor nan
             raise CommandError(taken)
-        steps = int((last - first) * _STEPS + _ROUNDING)
-        found.update(round(first + step / _STEPS, 6) for step in range(steps + 1))
+        count = int((last - first) * steps + _ROUNDING)
+        found.update(kind(round(first + step / steps, 6)) for step in range(count + 1))
     return sorted(found)
-
-
-def _bounds(
-    part: str, read: Callable[[str], Number], option: str, taken: str
-) -> tuple[Number, Number]:
-    """Return the two ends of a range like ``3..5``, which are the same of a single number."""
-    low, dots, high = part.partition("..")
-    try:
-        first, last = read(low), read(high if dots else low)
-    except ValueError:
-        raise CommandError(taken) from None
-    if first > last:
-        low, high = low.strip(), high.strip()
-        raise CommandError(f"{option} {low}..{high}: the smaller one comes first: {high}..{low}")
-    if not first >= 0:
-        raise CommandError(taken)
-    return first, last

@@ -109,22 +109,25 @@ class DistanceEvidence:
 def lines_by_distance(
     distances: NDArray[np.uint8], is_duplicate: NDArray[np.bool_]
 ) -> tuple[EvidenceLine, ...]:
-    found = np.cumsum(np.bincount(distances, minlength=9)[:9]).tolist()
-    right = np.cumsum(np.bincount(distances[is_duplicate], minlength=9)[:9]).tolist()
-    return tuple(EvidenceLine(bits, found[bits], right[bits], right[8]) for bits in range(9))
+    """Return a line for each distance 0 to 8."""
+    return _lines({bits: distances <= bits for bits in range(9)}, is_duplicate)
 
 
 def lines_by_similarity(
     similarities: NDArray[np.float64], is_duplicate: NDArray[np.bool_]
 ) -> tuple[EvidenceLine, ...]:
     """Return a line for each similarity .5, .55 ... 1; what is not known (NaN) is not found."""
+    return _lines({step / 20: similarities >= step / 20 for step in range(10, 21)}, is_duplicate)
+
+
+def _lines(
+    within: Mapping[float, NDArray[np.bool_]], is_duplicate: NDArray[np.bool_]
+) -> tuple[EvidenceLine, ...]:
     duplicates = int(is_duplicate.sum())
-    lines = []
-    for step in range(10, 21):
-        within = similarities >= step / 20
-        right = int((within & is_duplicate).sum())
-        lines.append(EvidenceLine(step / 20, int(within.sum()), right, duplicates))
-    return tuple(lines)
+    return tuple(
+        EvidenceLine(bound, int(found.sum()), int((found & is_duplicate).sum()), duplicates)
+        for bound, found in within.items()
+    )
 
 
 def suggest_from_labels(lines: tuple[EvidenceLine, ...]) -> tuple[int | None, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,17 +41,13 @@ class Choice:
         if self.method not in METHODS:
             raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
 
-    def within(self, distance: int) -> Choice:
-        """Return the choice whose ``max_distance`` is a distance.
+    def with_parameters(self, **changes: Any) -> Choice:
+        """Return the choice with other values of some parameters.
 
         Where similarity confirms, candidates are found farther out too, so that ``max_distance``
         drops hardly a page more or less: it names the layer.
         """
-        return replace(self, parameters=replace(self.parameters, max_distance=distance))
-
-    def confirmed_from(self, similarity: float) -> Choice:
-        """Return the choice whose ``min_similarity`` is a similarity."""
-        return replace(self, parameters=replace(self.parameters, min_similarity=similarity))
+        return replace(self, parameters=replace(self.parameters, **changes))
 
 
 class VerdictChanges(NamedTuple):

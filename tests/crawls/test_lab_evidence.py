@@ -52,10 +52,15 @@ def test_labels_suggest_bounds_which_can_be_tried(browsers: Browsers, tmp_path: 
         assert [one.text.split()[-1] for one in page.all(".suggestion")] == ["0.7", "yet"]
         page.press(f"Try {LEAST:g}")
         page.tab("Threshold")
-        page.wait(lambda: key(page) == choice_key(Choice().confirmed_from(0.7)))
+        page.wait(lambda: key(page) == choice_key(Choice().with_parameters(min_similarity=0.7)))
         page.tab("Evidence")
         label_pairs(folder, lambda pair: pair.distance <= BITS)
         page.wait(lambda: f"Suggested max_distance: {BITS}" in page.text())
         page.press(f"Try {BITS}")
         page.tab("Threshold")
-        page.wait(lambda: key(page) == choice_key(Choice().confirmed_from(0.7).within(BITS)))
+        page.wait(
+            lambda: (
+                key(page)
+                == choice_key(Choice().with_parameters(min_similarity=0.7, max_distance=BITS))
+            )
+        )

@@ -16,7 +16,6 @@ from crawler.lab.app.parameter_trial import (
     WEIGHTS,
     used_numbers,
     with_features,
-    with_value,
     with_verify,
 )
 from crawler.lab.judgement import SIMHASH
@@ -212,7 +211,7 @@ class Controls:
         return element.props("dense outlined options-dense")
 
     async def _set_value(self, name: str, value: float) -> None:
-        await self._trial.set(with_value(self._trial.choice, name, value))
+        await self._trial.set(self._trial.choice.with_parameters(**{name: value}))
 
     async def _set_method(self, method: str) -> None:
         await self._trial.set(replace(self._trial.choice, method=method))

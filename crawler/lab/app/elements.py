@@ -22,8 +22,6 @@ _DELETE = 0x7F
 _JOINERS = "\u200c\u200d"
 """The joiners, which Persian, Indic scripts and emoji need in words; they change no order."""
 
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-
 
 def plain(text: str | None, most: int | None = None, *, keeps_lines: bool = False) -> str:
     """Show invisible characters as symbols: control characters, direction overrides and the like.
@@ -47,7 +45,8 @@ def plain(text: str | None, most: int | None = None, *, keeps_lines: bool = Fals
 
 
 def _visible(character: str) -> str:
-    if character in _JOINERS or unicodedata.category(character) not in _UNSEEN:
+    is_space = unicodedata.category(character) == "Zs"
+    if character.isprintable() or is_space or character in _JOINERS:
         return character
     code = ord(character)
     if code < 0x20:
@@ -77,19 +76,11 @@ def confirm_link(url: str) -> None:
             ui.element().classes("spacer")
             button("Close", dialog.close)
             if is_web(url):
-                _outward(url)
+                link = ui.link("Open in a new window", url, new_tab=True)
+                link.classes(replace="q-btn main outward").props("rel='noreferrer noopener'")
             else:
                 ui.label("Neither http nor https: not opened from here.").classes("soft")
     dialog.on("hide", dialog.delete)
-
-
-def _outward(url: str) -> None:
-    link = ui.element("a").classes("q-btn main outward")
-    link.props["href"] = url
-    link.props["target"] = "_blank"
-    link.props["rel"] = "noreferrer noopener"
-    with link:
-        ui.label("Open in a new window")
 
 
 def is_web(url: str) -> bool:

@@ -21,7 +21,7 @@ from crawler.lab.app.charts import (
     share_axis,
 )
 from crawler.lab.app.elements import button, plain
-from crawler.lab.app.parameter_trial import Answers, with_value
+from crawler.lab.app.parameter_trial import Answers
 from crawler.lab.app.tables import FigureTable
 from crawler.lab.distance_evidence import LABELS
 from crawler.lab.words import NOTHING
@@ -206,10 +206,10 @@ class EvidenceTab:
 
     async def _try_distance(self, bits: float) -> None:
         # As a line of a sweep: while candidates are looked at farther out, it would change nothing.
-        await self._trial.set(self._trial.choice.within(int(bits)))
+        await self._trial.set(self._trial.choice.with_parameters(max_distance=int(bits)))
 
     async def _try_similarity(self, least: float) -> None:
-        await self._trial.set(with_value(self._trial.choice, "min_similarity", least))
+        await self._trial.set(self._trial.choice.with_parameters(min_similarity=least))
 
 
 class _Suggestion:

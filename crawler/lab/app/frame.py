@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlencode
@@ -181,7 +180,7 @@ class Frame:
         address = address_of(self._shown, self._trial.choice, self._trial.holds)
         if address != self._address:
             self._address = address
-            ui.run_javascript(f"history.replaceState(null, '', {json.dumps(address)})")
+            ui.navigate.history.replace(address)
 
 
 def _state(lab: Lab) -> str:

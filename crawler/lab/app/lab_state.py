@@ -6,7 +6,6 @@ import asyncio
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -23,7 +22,7 @@ from crawler.storage.directory import is_in_use
 from crawler.storage.errors import JobError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from crawler.lab.crawl_source import Sources
@@ -35,9 +34,9 @@ if TYPE_CHECKING:
 
 LITTLE_SECS = 5.0
 SHARE_OF_TIME = 5
-"""Pages that were replaced are read again at once if that takes at most LITTLE_SECS seconds.
+"""Pages that were replaced are read again at once where at most LITTLE_SECS seconds were used.
 
-Otherwise they are read again after SHARE_OF_TIME times as long as it took. A crawl that fetches
+Otherwise they are read again after SHARE_OF_TIME times as long as was used. A crawl that fetches
 pages again replaces some each second, and prepared lists must be of use for a while.
 """
 
@@ -48,29 +47,6 @@ GROW_SECS = 1.0
 
 _SHARE_FOR_LABELS = 50
 """Labels are read again no sooner than this many times as long as the last reading took."""
-
-
-class Effort:
-    """The time that the open pages took since they were opened."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-        self._secs = 0.0
-
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        started = time.monotonic()
-        try:
-            yield
-        finally:
-            self._secs += time.monotonic() - started
-
-    @property
-    def may_be_repeated(self) -> bool:
-        """Whether the time was short, or enough has passed since to take it again."""
-        if self._secs <= LITTLE_SECS:
-            return True
-        return time.monotonic() >= self._began + SHARE_OF_TIME * self._secs
 
 
 class StoppedError(Exception):
@@ -131,7 +107,6 @@ class Lab:
         self.growth = 0
         self.reading = 0
         self.is_running = self.is_outdated = False
-        self._effort = Effort()
         self._labels_due = 0.0
         self.labels: dict[tuple[bytes, bytes], Label] = {}
         self.crawls: list[LiveCrawl] = []
@@ -154,8 +129,13 @@ class Lab:
         self.sources, self.running = sources, running
         self.session = Session(sources.texts, running, sources.boilerplate)
         self.is_outdated = False
-        self._effort = Effort()
+        self._opened, self._used = time.monotonic(), time.thread_time()
         self.reading += 1
+
+    def _may_reopen(self) -> bool:
+        """Whether the open pages took little of the thread's time, or enough has passed since."""
+        used = time.thread_time() - self._used
+        return used <= LITTLE_SECS or time.monotonic() >= self._opened + SHARE_OF_TIME * used
 
     def _read_labels(self, sources: Sources) -> None:
         """Take over what was labelled elsewhere, such as in another lab."""
@@ -227,10 +207,9 @@ class Lab:
             self.progress = TaskProgress(share, words)
 
         try:
-            with self._effort.counted():
-                session.prepare(choice, watch)
-                if with_parts:
-                    session.look_for_parts(choice, watch)
+            session.prepare(choice, watch)
+            if with_parts:
+                session.look_for_parts(choice, watch)
         finally:
             self.progress = None
 
@@ -248,7 +227,7 @@ class Lab:
 
     def _grow(self) -> int:
         self.is_outdated = self.sources.is_superseded()
-        if self.is_outdated and self._effort.may_be_repeated:
+        if self.is_outdated and self._may_reopen():
             self._open()
         self.running = self.sources.parameters()
         # New captures must not stand beside those whose place they take.
@@ -262,11 +241,10 @@ class Lab:
         if self.sources.progress < 1:
             self._note_reading()
         try:
-            with self._effort.counted():
-                while not self._is_stopping and (pages := self.sources.read_new()):
-                    self.session.extend(pages)
-                    count += len(pages)
-                    self._note_reading()
+            while not self._is_stopping and (pages := self.sources.read_new()):
+                self.session.extend(pages)
+                count += len(pages)
+                self._note_reading()
         finally:
             self.progress = None
         return count

@@ -110,22 +110,14 @@ SCALES = (
 )
 
 
-def with_value(choice: Choice, name: str, value: float) -> Choice:
-    """Choose a number, or the position of a switch that has no further effect."""
-    parameters = replace(choice.parameters, **{name: value})  # type: ignore[arg-type]
-    return replace(choice, parameters=parameters)
-
-
 def with_verify(choice: Choice, *, verify: bool) -> Choice:
     """Choose whether similarity confirms; what fingerprints are made of stays as it is.
 
     Without it parts of pages are not looked for.
     """
-    tried = choice.parameters
-    drop_contained = tried.drop_contained and verify
-    features = tried.fingerprint_features
-    changes = replace(tried, verify=verify, features=features, drop_contained=drop_contained)
-    return replace(choice, parameters=changes)
+    drop_contained = choice.parameters.drop_contained and verify
+    features = choice.parameters.fingerprint_features
+    return choice.with_parameters(verify=verify, features=features, drop_contained=drop_contained)
 
 
 def with_features(choice: Choice, holds: Parameters, **changes: str | int) -> Choice:

@@ -26,7 +26,10 @@ class TestChangedPages:
         text = prose(1, 200)
         other = changed(text, 1, 2)
         session = Book([Made(one) for one in (text, other, prose(2, 200))]).session()
-        strict, loose = session.judge(Choice().confirmed_from(1.0)), session.judge(Choice())
+        strict, loose = (
+            session.judge(Choice().with_parameters(min_similarity=1.0)),
+            session.judge(Choice()),
+        )
         (row,) = changed_pages(strict, loose, session.pages)
         assert row["url"] == session.pages[1].url
         assert row["repeats"] == session.pages[0].url

@@ -138,7 +138,7 @@ def test_a_line_of_a_sweep_is_what_its_choice_does() -> None:
     running = session.judge(Choice())
     for verify in (True, False):
         choice = Choice(Parameters(features=FEATURES, verify=verify, min_similarity=0.75))
-        lines = session.sweep(choice.within(bits) for bits in range(9))
+        lines = session.sweep(choice.with_parameters(max_distance=bits) for bits in range(9))
         assert [line.choice.parameters.max_distance for line in lines] == list(range(9))
         for line in lines:
             judgement = session.judge(line.choice)
@@ -155,7 +155,7 @@ def test_a_line_of_a_sweep_is_what_its_choice_does() -> None:
 
 def test_the_less_similarity_is_asked_for_the_more_is_dropped() -> None:
     session, bounds = MIXED.session(), [1.0, 0.9, 0.8, 0.65, 0.5]
-    lines = session.sweep(Choice().confirmed_from(least) for least in bounds)
+    lines = session.sweep(Choice().with_parameters(min_similarity=least) for least in bounds)
     drops = [line.dropped for line in lines]
     assert drops == sorted(drops)
     assert drops[0] < drops[-1]

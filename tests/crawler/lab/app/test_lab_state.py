@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import time
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.lab.app import lab_state
-from crawler.lab.app.lab_state import Effort, Lab, StoppedError
+from crawler.lab.app.lab_state import Lab, StoppedError
 from crawler.lab.app.pairs_tab import WindowLabels
 from crawler.lab.app.parameter_trial import Trial
 from crawler.lab.crawl_source import SourceError, open_sources
@@ -238,24 +237,3 @@ class TestTrial:
         asyncio.run(trial.set(Choice(self.HELD)))
         asyncio.run(trial.hold(self.HELD))
         assert told == []
-
-
-class TestEffort:
-    def test_little_may_be_done_again_at_once(self) -> None:
-        made = Effort()
-        assert made.may_be_repeated
-        with made.counted():
-            pass
-        assert made.may_be_repeated
-
-    def test_what_took_long_is_of_use_for_a_while(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        now = 100.0
-        monkeypatch.setattr(time, "monotonic", lambda: now)
-        made = Effort()
-        with made.counted():
-            now += 10
-        assert not made.may_be_repeated
-        now += 39
-        assert not made.may_be_repeated
-        now += 1
-        assert made.may_be_repeated

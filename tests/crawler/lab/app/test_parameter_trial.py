@@ -7,7 +7,6 @@ from crawler.lab.app.parameter_trial import (
     Scale,
     used_numbers,
     with_features,
-    with_value,
     with_verify,
 )
 from crawler.lab.judgement import METHODS, Choice
@@ -30,20 +29,12 @@ class TestChoicesProperties:
             number = scale.checked(value)
             assert number is not None
             # Parameters refuses what does not fit together.
-            choice = with_value(choice, scale.name, number)
+            choice = choice.with_parameters(**{scale.name: number})
             assert getattr(choice.parameters, scale.name) == number
 
 
-@pytest.mark.parametrize("name", ["compare_names", "ignore_boilerplate", "drop_contained"])
-def test_switches_are_moved_and_moved_back(name: str) -> None:
-    held = getattr(Choice().parameters, name)
-    moved = with_value(Choice(), name, not held)
-    assert getattr(moved.parameters, name) != held
-    assert with_value(moved, name, held) == Choice()
-
-
 def test_parts_are_not_dropped_where_nothing_confirms() -> None:
-    dropping = with_value(Choice(), "drop_contained", True)
+    dropping = Choice().with_parameters(drop_contained=True)
     assert not with_verify(dropping, verify=False).parameters.drop_contained
 
 
