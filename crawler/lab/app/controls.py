@@ -82,8 +82,7 @@ def _when_chosen(
     element: ValueElement[Any], choose: Callable[[Any], Awaitable[None] | None]
 ) -> None:
     """Pass on what the reader chose, not what is shown because it was chosen elsewhere."""
-    throttle = _CHOOSE_SECS if isinstance(element, ui.slider) else 0.0
-    element.on("update:model-value", lambda: choose(element.value), [], throttle=throttle)
+    element.on("update:model-value", lambda: choose(element.value), [])
 
 
 def _hint(element: ui.element, name: str) -> None:
@@ -120,8 +119,14 @@ class ScaleField:
             self._slider = _Slider(min=scale.lowest, max=scale.highest, step=scale.step)
             self._slider.props(f'dense aria-label="{scale.name}" data-scale={scale.name}')
         _hint(whole, scale.name)
-        for element in (self._number, self._slider):
-            _when_chosen(element, self._chose)
+        _when_chosen(self._number, self._chose)
+        # The value of a slider comes by an event of its own, which may be the later one.
+        self._slider.on(
+            "update:model-value",
+            lambda event: self._chose(event.args),
+            [None],
+            throttle=_CHOOSE_SECS,
+        )
 
     def show(self, value: float, *, is_used: bool) -> None:
         """Show a number that was chosen here or elsewhere, and whether it counts for anything."""
