@@ -180,7 +180,7 @@ def marks_of(name: Name) -> tuple[int, int, int]:
     """
     title = segments(name.title)
     words = tuple(word for part in title for word in ("", *part.words))
-    return _mark(words_of(name.heading)), _mark(words), _mark(title[0].bare if title else ())
+    return _mark(words_of(name.heading)), _mark(words), _mark(title[0].words if title else ())
 
 
 def identifier_marks_of(name: Name) -> tuple[int, int]:
@@ -212,7 +212,7 @@ def are_other(name: Name, marks: Marks) -> NDArray[np.bool_]:
     """Return which names are other than one for certain, as ``names.difference`` has it.
 
     They are where both have a heading, not the same, unless both headings are segments of equal
-    titles; and where both have a title, and the first segments differ, a number in front aside.
+    titles; and where both have a title, and the first segments differ.
 
     Args:
         name: The one.

@@ -6,11 +6,9 @@ r"""Split a title into its segments, and tell which differences of titles are th
     token    a word: letters and digits with their combining marks; or a sign: "++", "★★", the
              minus of "-5" and "A-", the mark between the digits of "3.5" and "3-5"; no tokens are
              quotes, brackets, other dashes and the permalink marks "#" and "¶" behind a heading
-    volatile a session id with its label; the number in "Comments (3)"; "(3 new)" and "(3) Inbox" in
-             front; behind another segment also a clock with its date, the years of a copyright, a
-             count of visitors, views, messages or comments, and "print view"
-    version  in a segment behind the name: "Clang 14.0.6 documentation", "NumPy v2.0 Manual",
-             "Java SE 17 & JDK 17"; with a heading that tells the name also "Clang 14 documentation"
+    volatile the number in "(3 new)" in front; behind another segment a clock with its date
+    version  in a segment behind the name: "Clang 14.0.6 documentation", "NumPy v2.0 Manual"; with a
+             heading that tells the name also "Clang 14 documentation"
 
 Everything else belongs to the name, above all its other numbers: ``Widget 3000 | Shop`` is another
 thing than ``Widget 4000 | Shop``, ``Act | § 187.5`` another one than ``Act | § 187.6``, and
@@ -23,14 +21,7 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from neardup.volatile.phrases import (
-    is_clock,
-    is_copyright,
-    is_visitor_count,
-    without_ids,
-    without_waiting,
-    without_years,
-)
+from neardup.volatile.phrases import is_clock, without_waiting
 
 Words = tuple[str, ...]
 
@@ -60,10 +51,6 @@ _SILENT = frozenset("©®™℠´")
 _SPOKEN = frozenset("§†‡‰‱′″‴⁂※")
 """Symbols that say nothing, and punctuation that says something."""
 
-_NUMBER_IN_FRONT = re.compile(r"^\s*\(\d{1,5}\+?\)(?=\s)")
-_PRESENTATION = frozenset("print printable printer friendly version view page mobile amp".split())
-_IS_PRESENTATION = frozenset("print printable printer mobile amp".split())
-
 _MANUAL = re.compile(
     r"""
     \W* (?: [^\W\d][\w.+-]* \s+ ){1,4}?
@@ -71,7 +58,6 @@ _MANUAL = re.compile(
         (?: (?:api|developer|language|library|reference|user) \s+ )?
         (?: documentation | docs | manual | reference | reference\ guide | handbook )
       | (?P<number> \d+ ) \s+ (?: documentation | docs ) ) \W*
-    | \W* java (?:\ platform,?)? \ se \ (?P<java> \d+ (?: \s* & \s* jdk\ \d+ )? ) \W*
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -86,8 +72,7 @@ class TitlePart(NamedTuple):
 
     Attributes:
         words: Its words and signs, in lower case.
-        bare: The same without what may be the site's: the version of a manual behind the name, and
-            a number in brackets in front of the name.
+        bare: The same without what may be the site's: the version of a manual behind the name.
         is_manual: Whether it has a version, which no plain number is.
     """
 
@@ -103,23 +88,22 @@ def segments(title: str) -> tuple[TitlePart, ...]:
     Complexity: O(length); a title that was asked for lately costs a tenth of a microsecond.
     """
     found: list[TitlePart] = []
-    for part in SEPARATOR.split(without_ids(without_waiting(title))):
-        segment = _behind(part) if found else TitlePart(words_of(part), _without_number(part))
-        if segment.words and not (found and _is_presentation(segment.words)):
+    for part in SEPARATOR.split(without_waiting(title)):
+        segment = _behind(part) if found else _plain(part)
+        if segment.words:
             found.append(segment)
     return tuple(found)
 
 
 @lru_cache(_MAX_TITLES)
 def words_of(text: str) -> Words:
-    """Return the words and signs of a heading or a line, in lower case, without what is volatile.
+    """Return the words and signs of a heading or a line, in lower case.
 
     Complexity: O(length), 5 microseconds for ASCII, 20 for other scripts.
     """
-    said = without_ids(text)
-    if said.isascii():
-        return tuple(_TOKEN.findall(said.lower()))
-    said = unicodedata.normalize("NFC", said.casefold())
+    if text.isascii():
+        return tuple(_TOKEN.findall(text.lower()))
+    said = unicodedata.normalize("NFC", text.casefold())
     return tuple(_TOKEN.findall(_FOREIGN.sub(lambda sign: _spelling(sign[0]), said)))
 
 
@@ -127,8 +111,7 @@ def are_other_titles(first: str, second: str, heading: Words = ()) -> bool:
     """Whether two titles are of different pages.
 
     They are, unless they agree but for what the site adds: the version of a manual behind the name,
-    and, where the heading that both pages have tells the name, a number in brackets in front of it
-    and a manual's version that is a plain number.
+    which may be a plain number where the heading that both pages have tells the name.
 
     Args:
         first: A title.
@@ -142,11 +125,10 @@ def are_other_titles(first: str, second: str, heading: Words = ()) -> bool:
         return False
     if len(ours) != len(theirs):
         return True
-    name, their_name = ours[0], theirs[0]
-    is_named = contains(heading, name.bare)
-    if name.words != their_name.words and (name.bare != their_name.bare or not is_named):
+    name = ours[0].words
+    if name != theirs[0].words:
         return True
-    is_headed = is_named or (bool(heading) and contains(name.bare, heading))
+    is_headed = bool(heading) and (contains(heading, name) or contains(name, heading))
     return not all(
         a.words == b.words or (a.bare == b.bare and (is_headed or (a.is_manual and b.is_manual)))
         for a, b in zip(ours[1:], theirs[1:], strict=True)
@@ -164,27 +146,21 @@ def contains(words: Words, others: Words) -> bool:
     return any(words[at : at + count] == others for at in range(len(words) - count + 1))
 
 
-def _without_number(part: str) -> Words:
-    return words_of(_NUMBER_IN_FRONT.sub("", part))
+def _plain(part: str) -> TitlePart:
+    words = words_of(part)
+    return TitlePart(words, words)
 
 
 def _behind(part: str) -> TitlePart:
-    """Return a segment that another one stands before; without words for what is volatile."""
-    told = part.strip()
-    if is_visitor_count(told) or is_clock(told):
+    """Return a segment that another one stands before; without words for a clock."""
+    if is_clock(part.strip()):
         return TitlePart((), ())
-    if is_copyright(part):
-        part = without_years(part)
-    words, manual = words_of(part), _MANUAL.fullmatch(part)
+    manual = _MANUAL.fullmatch(part)
     if manual is None:
-        return TitlePart(words, words)
+        return _plain(part)
     start, end = manual.span(manual.lastgroup or 0)
     bare = words_of(f"{part[:start]} {part[end:]}")
-    return TitlePart(words, bare, is_manual=manual.lastgroup != "number")
-
-
-def _is_presentation(words: Words) -> bool:
-    return _PRESENTATION.issuperset(words) and not _IS_PRESENTATION.isdisjoint(words)
+    return TitlePart(words_of(part), bare, is_manual=manual.lastgroup != "number")
 
 
 @cache

@@ -76,12 +76,10 @@ _DURATION = re.compile(r"\d:\d\d:\d\d(?:[.,]\d+)?")
 _YEARS = re.compile(
     r"(?: (?<=copyright) | © | \(c\) ) [\s\d,–-]* \d{4}", re.VERBOSE | re.IGNORECASE
 )
-_COPYRIGHT = re.compile(r"\s*(?:copyright|©|\(c\))", re.IGNORECASE)
 _WAITING = re.compile(
     r"""
-    ^ \s* \( \d{1,5}\+? (?:
-        \s+ (?:new|unread) (?: \s+ (?:messages?|notifications?|mails?|comments?|posts?) )? \) (?=\s)
-        | \) (?= \s+ (?:inbox|messages|notifications|mail|chats?) \b ) )
+    ^ \s* \( \d{1,5}\+? \s+ (?:new|unread)
+    (?: \s+ (?:messages?|notifications?|mails?|comments?|posts?) )? \) (?=\s)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -109,24 +107,9 @@ _STAMP = r"""
 """
 
 
-def without_ids(text: str) -> str:
-    """Return a text without session ids with their label, and numbers of comments in brackets."""
-    return _ID.sub(" ", text) if _HAS_DIGIT.search(text) else text
-
-
 def without_waiting(title: str) -> str:
-    """Return a title without the number of what is new in front of it: ``(3) Inbox``."""
+    """Return a title without the number of what is new in front of it: ``(3 new) Inbox``."""
     return _WAITING.sub("", title)
-
-
-def without_years(text: str) -> str:
-    """Return a text without the years of a copyright."""
-    return _YEARS.sub(" ", text)
-
-
-def is_copyright(text: str) -> bool:
-    """Whether a text begins with a word or a sign for a copyright."""
-    return _COPYRIGHT.match(text) is not None
 
 
 def is_clock(text: str) -> bool:

@@ -57,7 +57,6 @@ SAME = [
     (Name("Widget | Shop", "Shop"), Name("Widget | Shop", "Widget")),
     (Name("Widget | Shop"), Name(heading="Widget")),
     (Name("Act", subheading="Sec. 1"), Name("Act", "Act")),
-    (Name("Act", subheading="Comments (3)"), Name("Act", subheading="Comments (4)")),
     (Name("Act | Law", "Act", subheading="Sec. 1"), Name("Act | Law", "Law", subheading="Sec. 2")),
     (Name(identifiers=("sku:ab-1",)), Name(identifiers=("sku:AB 1",))),
     (Name(identifiers=("sku:1", "sku:2")), Name(identifiers=("sku:2", "sku:3"))),
@@ -67,7 +66,6 @@ SAME = [
     (Name(opening="Widget"), Name(opening="Gadget")),
     (Name(opening=f"{BODY[:200]}\nx"), Name(opening="Gadget\nx")),
     (Name(heading="numpy.ravel#"), Name(heading="numpy.ravel")),
-    (Name("Widget | Shop", "Widget"), Name("(3) Widget | Shop", "Widget")),
 ]
 
 
