@@ -75,9 +75,6 @@ _AFTER_NAME = re.compile(
     r"|\s\S{1,9}[:\uff1a]|$).*",
     re.DOTALL,
 )
-# What stands behind the name: a reporter's title in Korean and Chinese.
-_TITLED = re.compile(r"([^\W\d_]{2,5})\s?(?:기자|특파원|記者|记者)(?:$|\s)")
-_BEHIND_DAY = re.compile(r"\b\d{4},?\s(?:[|•·–—-]\s)?by\s(?-i:(?=[^\W\d_a-z]))", re.IGNORECASE)
 _GENERATED = re.compile(r"\bgenerated\b.*\b(?:doxygen|javadoc|sphinx)|\$date", re.IGNORECASE)
 _MODIFIED = re.compile(
     r"updat|modif|revis|edited|changed|last review|aktualisier|geändert|mis à jour|actualizad|"
@@ -254,10 +251,8 @@ class _Reader:
                 return
 
     def _read_author(self, holder: Element, text: str) -> None:
-        by = _BY.match(text) or (_BEHIND_DAY.search(text) if _DIGIT.search(text) else None)
-        if titled := _TITLED.match(text):
-            self._take_author("byline", titled[1])
-        elif by is not None:
+        by = _BY.match(text)
+        if by is not None:
             said = text[by.end() :]
             self._is_after_by = not said
             self._take_author("byline", said)
@@ -271,8 +266,6 @@ class _Reader:
 
     def _take_author(self, code: str, text: str, *, is_link: bool = False) -> None:
         name = _AFTER_NAME.sub("", text, count=1).strip(" \t:-–—|•·")
-        if (named := named_day(name)) is not None:
-            name = name[: named[1]].strip(" \t:-–—|•·")
         words = _WORD.findall(name)
         is_name = words and len(words) <= 6 and 1 < len(name) <= _MAX_NAME
         # "by default" is no byline; the name of a user may have small letters alone.
