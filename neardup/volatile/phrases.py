@@ -76,13 +76,7 @@ _DURATION = re.compile(r"\d:\d\d:\d\d(?:[.,]\d+)?")
 _YEARS = re.compile(
     r"(?: (?<=copyright) | © | \(c\) ) [\s\d,–-]* \d{4}", re.VERBOSE | re.IGNORECASE
 )
-_WAITING = re.compile(
-    r"""
-    ^ \s* \( \d{1,5}\+? \s+ (?:new|unread)
-    (?: \s+ (?:messages?|notifications?|mails?|comments?|posts?) )? \) (?=\s)
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+_WAITING = re.compile(r"^\s*\(\d{1,5}\+?\snew\)(?=\s)", re.IGNORECASE)
 _HAS_DIGIT = re.compile(r"\d")
 _COUNT = re.compile(
     r"\W* \d[\d.,\s]* (?:new\s+|unread\s+)?"
