@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import os
 from pathlib import Path
 
@@ -30,6 +32,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if CRAWLS in item.path.parents and item.path.name not in FIRST_CRAWLS:
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: CRAWLS not in item.path.parents)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

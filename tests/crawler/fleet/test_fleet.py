@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -46,55 +45,46 @@ async def run_in_redis(url: str, *command: str) -> None:
     await server.close()
 
 
-def test_sends_everything_again_where_redis_may_have_lost_it(
+async def test_sends_everything_again_where_redis_may_have_lost_it(
     redis_url: str, tmp_path: Path
 ) -> None:
-    async def run() -> None:
-        async with joining(redis_url, tmp_path / "worker") as (fleet, fetcher):
-            assert fetcher.failures == []
-            assert fleet.worker is not None
-            fleet.recent.add(KEY)
-            await fleet.worker._frontier.heartbeat()
-            assert KEY in fleet.recent
-            await run_in_redis(redis_url, "DEL", f"{{{PREFIX}:fleet}}:beats")
-            await fleet.worker._frontier.heartbeat()
-            assert fetcher.losses == 1
-            assert KEY not in fleet.recent
-
-    asyncio.run(run())
+    async with joining(redis_url, tmp_path / "worker") as (fleet, fetcher):
+        assert fetcher.failures == []
+        assert fleet.worker is not None
+        fleet.recent.add(KEY)
+        await fleet.worker._frontier.heartbeat()
+        assert KEY in fleet.recent
+        await run_in_redis(redis_url, "DEL", f"{{{PREFIX}:fleet}}:beats")
+        await fleet.worker._frontier.heartbeat()
+        assert fetcher.losses == 1
+        assert KEY not in fleet.recent
 
 
-def test_says_why_it_cannot_join(redis_url: str, tmp_path: Path) -> None:
-    async def run() -> None:
-        await run_in_redis(redis_url, "SET", f"{PREFIX}texts", "no JSON")
-        async with joining(redis_url, tmp_path / "worker") as (fleet, fetcher):
-            assert fleet.worker is None
-            assert "cannot join" in fetcher.failures[0]
-
-    asyncio.run(run())
+async def test_says_why_it_cannot_join(redis_url: str, tmp_path: Path) -> None:
+    await run_in_redis(redis_url, "SET", f"{PREFIX}texts", "no JSON")
+    async with joining(redis_url, tmp_path / "worker") as (fleet, fetcher):
+        assert fleet.worker is None
+        assert "cannot join" in fetcher.failures[0]
 
 
-def test_a_worker_that_is_told_to_end_between_its_first_look_and_its_work_ends(
+async def test_a_worker_that_is_told_to_end_between_its_first_look_and_its_work_ends(
     redis_url: str, tmp_path: Path
 ) -> None:
-    async def run() -> None:
-        job = Job(tmp_path / "worker", JobOptions())
-        fleet = Fleet(job, FleetOptions(redis_url, "test", 60, 4, 100, 1_000, 0, 0.5))
-        job.begin_visit()
-        server = await connect(redis_url, PREFIX)
-        board = Board(server)
-        for order in (None, "another worker", fleet.membership.worker):
-            await board.stop(fleet.membership.worker)  # it concerns those that run
-            await fleet._introduce()
-            if order is not None:
-                await board.stop(order)
-            fetcher = Fetcher()
-            await fleet._join(fetcher)
-            assert fetcher.failures == []
-            assert fleet.news is not None
-            assert fleet.news.is_stopped is (order == fleet.membership.worker)
-            await fleet.leave()
-        await server.close()
-        job.close()
-
-    asyncio.run(run())
+    job = Job(tmp_path / "worker", JobOptions())
+    fleet = Fleet(job, FleetOptions(redis_url, "test", 60, 4, 100, 1_000, 0, 0.5))
+    job.begin_visit()
+    server = await connect(redis_url, PREFIX)
+    board = Board(server)
+    for order in (None, "another worker", fleet.membership.worker):
+        await board.stop(fleet.membership.worker)  # it concerns those that run
+        await fleet._introduce()
+        if order is not None:
+            await board.stop(order)
+        fetcher = Fetcher()
+        await fleet._join(fetcher)
+        assert fetcher.failures == []
+        assert fleet.news is not None
+        assert fleet.news.is_stopped is (order == fleet.membership.worker)
+        await fleet.leave()
+    await server.close()
+    job.close()

@@ -99,21 +99,18 @@ def test_sends_everything_in_order() -> None:
     assert not len(outbox)
 
 
-def test_loses_nothing_where_it_is_stopped() -> None:
+async def test_loses_nothing_where_it_is_stopped() -> None:
     outbox: Outbox[str] = Outbox()
     links = [link(number) for number in range(BATCH + 1)]
     for one in links:
         outbox.add(one)
     frontier = Frontier(1, 3)
 
-    async def flush() -> None:
-        while len(outbox):
-            try:
-                await outbox.flush(frontier.push)
-            except asyncio.CancelledError:
-                assert len(outbox)
-
-    asyncio.run(flush())
+    while len(outbox):
+        try:
+            await outbox.flush(frontier.push)
+        except asyncio.CancelledError:
+            assert len(outbox)
     assert frontier.taken == links
 
 

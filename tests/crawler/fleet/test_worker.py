@@ -123,35 +123,29 @@ async def turn(own: Crawl) -> None:
     await own.worker._tick()
 
 
-def test_a_pause_between_two_runs_ends_sooner_where_it_is_wanted() -> None:
-    async def test() -> None:
-        ran, sooner = asyncio.Event(), asyncio.Event()
+async def test_a_pause_between_two_runs_ends_sooner_where_it_is_wanted() -> None:
+    ran, sooner = asyncio.Event(), asyncio.Event()
 
-        async def act() -> None:
-            ran.set()
+    async def act() -> None:
+        ran.set()
 
-        repeating = RepeatingTasks(pytest.fail)
-        repeating.start(act, 3_600, sooner)
-        for _ in range(3):
-            await ran.wait()
-            ran.clear()
-            sooner.set()
-        await repeating.stop()
-
-    asyncio.run(test())
+    repeating = RepeatingTasks(pytest.fail)
+    repeating.start(act, 3_600, sooner)
+    for _ in range(3):
+        await ran.wait()
+        ran.clear()
+        sooner.set()
+    await repeating.stop()
 
 
-def test_what_is_found_late_is_work(redis_url: str, tmp_path: Path) -> None:
-    async def run() -> None:
-        async with crawl(redis_url, tmp_path / "one") as own:
-            await turn(own)
-            assert own.worker.is_finished
-            own.outbox.add(link(A, "a seed of a slow list"))
-            assert not own.worker.is_finished
-            await own.worker.deliver()
-            assert not own.worker.is_finished
-
-    asyncio.run(run())
+async def test_what_is_found_late_is_work(redis_url: str, tmp_path: Path) -> None:
+    async with crawl(redis_url, tmp_path / "one") as own:
+        await turn(own)
+        assert own.worker.is_finished
+        own.outbox.add(link(A, "a seed of a slow list"))
+        assert not own.worker.is_finished
+        await own.worker.deliver()
+        assert not own.worker.is_finished
 
 
 def test_what_is_found_and_sent_while_the_fleet_is_counted_is_work(
@@ -174,24 +168,21 @@ def test_what_is_found_and_sent_while_the_fleet_is_counted_is_work(
     asyncio.run(run())
 
 
-def test_tries_its_rules_before_the_fleet_is_finished(redis_url: str, tmp_path: Path) -> None:
-    async def run() -> None:
-        async with crawl(redis_url, tmp_path / "one") as own:
-            own.outbox.add(link(A, "1"))
-            await own.worker._tick()
-            own.outbox.add(link(A, "2"))
-            own.end_one()
-            await own.worker._tick()
-            own.end_one()  # before the frontier was asked again
-            await own.worker._tick()
-            await own.worker._count()
-            assert not own.worker.is_finished
-            own.worker._ask_again = 0.0
-            await own.worker._tick()
-            assert own.worker.is_dry
-            assert own.worker.is_finished
-
-    asyncio.run(run())
+async def test_tries_its_rules_before_the_fleet_is_finished(redis_url: str, tmp_path: Path) -> None:
+    async with crawl(redis_url, tmp_path / "one") as own:
+        own.outbox.add(link(A, "1"))
+        await own.worker._tick()
+        own.outbox.add(link(A, "2"))
+        own.end_one()
+        await own.worker._tick()
+        own.end_one()  # before the frontier was asked again
+        await own.worker._tick()
+        await own.worker._count()
+        assert not own.worker.is_finished
+        own.worker._ask_again = 0.0
+        await own.worker._tick()
+        assert own.worker.is_dry
+        assert own.worker.is_finished
 
 
 def test_keeps_a_host_of_which_a_rule_puts_something_back(redis_url: str, tmp_path: Path) -> None:
@@ -227,107 +218,95 @@ def test_keeps_a_host_of_which_a_rule_puts_something_back(redis_url: str, tmp_pa
     asyncio.run(run())
 
 
-def test_holds_what_the_frontier_says_after_it_was_taken_for_dead(
+async def test_holds_what_the_frontier_says_after_it_was_taken_for_dead(
     redis_url: str, tmp_path: Path
 ) -> None:
-    async def run() -> None:
-        async with two_workers(redis_url, tmp_path) as (own, other):
-            await other.push([*links(A, 20), *links(B, 20)])
-            await turn(own)
-            assert own.buffer.waiting
+    async with two_workers(redis_url, tmp_path) as (own, other):
+        await other.push([*links(A, 20), *links(B, 20)])
+        await turn(own)
+        assert own.buffer.waiting
+        await take_for_dead(own, "one")
+        enter = own.frontier._enter
+
+        async def enter_slowly() -> None:
+            await enter()
+            own.worker._ask_again = 0.0
+            await own.worker._tick()
+
+        own.frontier._enter = enter_slowly  # type: ignore[method-assign]
+        await own.frontier.heartbeat()
+        assert own.fetcher.losses == 1
+        await turn(own)
+        counts = await own.frontier.counts()
+        held = (await own.frontier.workers())["one"]
+        assert counts.leased == held.leased == own.buffer.waiting
+        assert held.hosts == len(own.frontier.owned) == len(own.worker._hosts)
+
+
+async def test_tells_what_ends_while_it_is_taken_for_dead(redis_url: str, tmp_path: Path) -> None:
+    async with two_workers(redis_url, tmp_path) as (own, other):
+        await other.push(links(A, 2))
+        await turn(own)
+        own.end_one()
+        finish = own.frontier.finish
+
+        async def finish_slowly(*ended: Any) -> None:
+            own.frontier.finish = finish  # type: ignore[method-assign]
+            await finish(*ended)
             await take_for_dead(own, "one")
-            enter = own.frontier._enter
-
-            async def enter_slowly() -> None:
-                await enter()
-                own.worker._ask_again = 0.0
-                await own.worker._tick()
-
-            own.frontier._enter = enter_slowly  # type: ignore[method-assign]
             await own.frontier.heartbeat()
-            assert own.fetcher.losses == 1
-            await turn(own)
-            counts = await own.frontier.counts()
-            held = (await own.frontier.workers())["one"]
-            assert counts.leased == held.leased == own.buffer.waiting
-            assert held.hosts == len(own.frontier.owned) == len(own.worker._hosts)
-
-    asyncio.run(run())
-
-
-def test_tells_what_ends_while_it_is_taken_for_dead(redis_url: str, tmp_path: Path) -> None:
-    async def run() -> None:
-        async with two_workers(redis_url, tmp_path) as (own, other):
-            await other.push(links(A, 2))
-            await turn(own)
+            own.worker._ask_again = 0.0
+            await own.worker._refill()
             own.end_one()
-            finish = own.frontier.finish
 
-            async def finish_slowly(*ended: Any) -> None:
-                own.frontier.finish = finish  # type: ignore[method-assign]
-                await finish(*ended)
-                await take_for_dead(own, "one")
-                await own.frontier.heartbeat()
-                own.worker._ask_again = 0.0
-                await own.worker._refill()
-                own.end_one()
-
-            own.frontier.finish = finish_slowly  # type: ignore[method-assign,assignment]
-            await own.worker._tick()
-            assert not own.buffer.waiting
-            await own.worker._tick()
-            await own.worker._count()
-            assert own.news.counts is not None
-            assert own.news.counts.done == 2
-            assert own.worker.is_finished
-
-    asyncio.run(run())
+        own.frontier.finish = finish_slowly  # type: ignore[method-assign,assignment]
+        await own.worker._tick()
+        assert not own.buffer.waiting
+        await own.worker._tick()
+        await own.worker._count()
+        assert own.news.counts is not None
+        assert own.news.counts.done == 2
+        assert own.worker.is_finished
 
 
 @pytest.mark.parametrize("leave", ["ends", "waits here", "waits in the frontier"])
-def test_every_lease_of_a_page_ends_where_shorter_ways_come_while_it_is_under_way(
+async def test_every_lease_of_a_page_ends_where_shorter_ways_come_while_it_is_under_way(
     redis_url: str, tmp_path: Path, leave: str
 ) -> None:
-    async def run() -> None:
-        async with crawl(redis_url, tmp_path / "one") as own:
-            await own.frontier.push([link(A, "1", 0, 5)])
+    async with crawl(redis_url, tmp_path / "one") as own:
+        await own.frontier.push([link(A, "1", 0, 5)])
+        await own.worker._tick()
+        queued = own.hand_out()
+        for depth in (4, 3, 2):
+            nearer = link(A, "1", 0, depth)._replace(is_followed=True)
+            await own.frontier.push([nearer])
+            own.worker._ask_again = 0
             await own.worker._tick()
-            queued = own.hand_out()
-            for depth in (4, 3, 2):
-                nearer = link(A, "1", 0, depth)._replace(is_followed=True)
-                await own.frontier.push([nearer])
-                own.worker._ask_again = 0
-                await own.worker._tick()
-            own.leave(queued, leave)
-            while own.queued or (await own.frontier.counts()).waiting:
-                if own.queued:
-                    own.end_one()
-                own.worker._ask_again = 0
-                await own.worker._tick()
+        own.leave(queued, leave)
+        while own.queued or (await own.frontier.counts()).waiting:
+            if own.queued:
+                own.end_one()
+            own.worker._ask_again = 0
             await own.worker._tick()
-            counts = await own.frontier.counts()
-            assert (counts.waiting, counts.leased, counts.parked) == (0, 0, 0)
-            assert not own.buffer.hosts
+        await own.worker._tick()
+        counts = await own.frontier.counts()
+        assert (counts.waiting, counts.leased, counts.parked) == (0, 0, 0)
+        assert not own.buffer.hosts
 
-    asyncio.run(run())
 
-
-def test_hosts_rest_as_long_as_each_asks_for_where_a_worker_ends(
+async def test_hosts_rest_as_long_as_each_asks_for_where_a_worker_ends(
     redis_url: str, tmp_path: Path
 ) -> None:
-    async def run() -> None:
-        async with two_workers(redis_url, tmp_path) as (own, other):
-            await other.push([*links(A, 20), *links(B, 20)])
-            own.fetcher.rests[A] = 30.0
-            own.worker._hosts.share = 2
-            await own.worker._tick()
-            assert own.frontier.owned == {A, B}
-            await own.worker.leave()
-            leased = await other.lease(100, {}, most_hosts=2)
-            assert {one.host for one in leased} == {B}
-            assert (await other.counts()).waiting == 40 - len(leased)
-
-    asyncio.run(run())
+    async with two_workers(redis_url, tmp_path) as (own, other):
+        await other.push([*links(A, 20), *links(B, 20)])
+        own.fetcher.rests[A] = 30.0
+        own.worker._hosts.share = 2
+        await own.worker._tick()
+        assert own.frontier.owned == {A, B}
+        await own.worker.leave()
+        leased = await other.lease(100, {}, most_hosts=2)
+        assert {one.host for one in leased} == {B}
+        assert (await other.counts()).waiting == 40 - len(leased)
 
 
 async def take_for_dead(own: Crawl, name: str) -> None:
@@ -337,42 +316,36 @@ async def take_for_dead(own: Crawl, name: str) -> None:
     await server.run("HDEL", key, name)
 
 
-def test_a_delay_that_is_longer_than_the_usual_one_outlives_the_worker(
+async def test_a_delay_that_is_longer_than_the_usual_one_outlives_the_worker(
     redis_url: str, tmp_path: Path
 ) -> None:
-    async def test() -> None:
-        async with two_workers(redis_url, tmp_path) as (own, other):
-            await own.frontier.push(links(A, 2))
-            own.fetcher.delays = {A: 600.0}
-            await own.worker._tick()
-            assert own.queued == 2
-            await own.frontier.push(links(B, 2))
-            await own.worker.deliver()  # as the next tick does, before anything is through
-            # Killed, and started again at once.
-            async with worker(redis_url, "one", prefix=PREFIX, shards=SHARDS):
-                assert {leased.host for leased in await other.lease(9, {}, most_hosts=9)} == {B}
-
-    asyncio.run(test())
+    async with two_workers(redis_url, tmp_path) as (own, other):
+        await own.frontier.push(links(A, 2))
+        own.fetcher.delays = {A: 600.0}
+        await own.worker._tick()
+        assert own.queued == 2
+        await own.frontier.push(links(B, 2))
+        await own.worker.deliver()  # as the next tick does, before anything is through
+        # Killed, and started again at once.
+        async with worker(redis_url, "one", prefix=PREFIX, shards=SHARDS):
+            assert {leased.host for leased in await other.lease(9, {}, most_hosts=9)} == {B}
 
 
-def test_what_is_through_waits_for_more_while_enough_is_left_to_do(
+async def test_what_is_through_waits_for_more_while_enough_is_left_to_do(
     redis_url: str, tmp_path: Path
 ) -> None:
-    async def test() -> None:
-        async with crawl(redis_url, tmp_path) as own:
-            await own.frontier.push([one for host in range(40) for one in links(host, 8)])
-            await turn(own)
-            assert own.buffer.waiting == 320
-            own.worker._delivered = math.inf  # just now, however long it takes from here on
-            own.outbox.add(link(A, "found"))
-            for delivered in (0, 0, 0, 4):
-                own.end_one()
-                await own.worker._tick()
-                assert (await own.frontier.counts()).done == delivered
-            assert not own.outbox
+    async with crawl(redis_url, tmp_path) as own:
+        await own.frontier.push([one for host in range(40) for one in links(host, 8)])
+        await turn(own)
+        assert own.buffer.waiting == 320
+        own.worker._delivered = math.inf  # just now, however long it takes from here on
+        own.outbox.add(link(A, "found"))
+        for delivered in (0, 0, 0, 4):
             own.end_one()
-            own.worker.hurry()
             await own.worker._tick()
-            assert (await own.frontier.counts()).done == 5
-
-    asyncio.run(test())
+            assert (await own.frontier.counts()).done == delivered
+        assert not own.outbox
+        own.end_one()
+        own.worker.hurry()
+        await own.worker._tick()
+        assert (await own.frontier.counts()).done == 5

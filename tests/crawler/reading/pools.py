@@ -1,16 +1,17 @@
-"""Pools for tests: started, used and closed in one call."""
+"""Pools for tests: started, used and closed."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from crawler.reading.pool import ReadingPool
 from crawler.reading.protocol import ReadingOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from crawler.reading.reading import Extract, Reading
 
@@ -21,14 +22,20 @@ ONE = ReadingOptions(workers=1)
 TWO = ReadingOptions(workers=2)
 
 
+@asynccontextmanager
+async def open_pool(options: ReadingOptions) -> AsyncIterator[ReadingPool]:
+    pool = ReadingPool(options)
+    await pool.start()
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
 def use(options: ReadingOptions, act: Callable[[ReadingPool], Awaitable[T]]) -> T:
     async def main() -> T:
-        pool = ReadingPool(options)
-        await pool.start()
-        try:
+        async with open_pool(options) as pool:
             return await act(pool)
-        finally:
-            await pool.close()
 
     return asyncio.run(main())
 

@@ -18,7 +18,7 @@ from tests.crawler.reading.pages import (
     slow_page,
     sluggish_page,
 )
-from tests.crawler.reading.pools import ONE, TWO, URL, read, use
+from tests.crawler.reading.pools import ONE, TWO, URL, open_pool, read, use
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def test_a_worker_reads_what_this_process_would_read() -> None:
         assert reading.parse_secs > 0
 
 
-def test_more_pages_than_workers_are_read_each_as_itself() -> None:
-    async def act(pool: ReadingPool) -> None:
+async def test_more_pages_than_workers_are_read_each_as_itself() -> None:
+    async with open_pool(TWO) as pool:
         bodies = [page(f"<p>{PROSE} {number}</p>") for number in range(200)]
         slow = asyncio.create_task(read(pool, sluggish_page()))
         await until(lambda: pool.busy == 1)
@@ -79,19 +79,15 @@ def test_more_pages_than_workers_are_read_each_as_itself() -> None:
         await slow
         assert pool.busy == 0
 
-    use(TWO, act)
 
-
-def test_workers_are_started_as_pages_wait_for_them() -> None:
-    async def act(pool: ReadingPool) -> None:
+async def test_workers_are_started_as_pages_wait_for_them() -> None:
+    async with open_pool(TWO) as pool:
         assert (pool.size, len(pool.pids)) == (2, 1)
         for _ in range(3):
             await read(pool, article())
         assert len(pool.pids) == 1
         await asyncio.gather(*(read(pool, sluggish_page()) for _ in range(4)))
         assert len(pool.pids) == 2
-
-    use(TWO, act)
 
 
 def test_the_same_visible_text_is_extracted_once() -> None:
@@ -113,11 +109,11 @@ def test_the_same_visible_text_is_extracted_once() -> None:
         assert (reading.extract_secs == 0) is reading.reused
 
 
-def test_what_is_being_extracted_is_waited_for_even_if_another_page_gives_up() -> None:
+async def test_what_is_being_extracted_is_waited_for_even_if_another_page_gives_up() -> None:
     body = sluggish_page()
     asked: list[bytes] = []
 
-    async def act(pool: ReadingPool) -> None:
+    async with open_pool(TWO) as pool:
         tasks = [
             asyncio.create_task(pool.read(URL, body, None, known=asked.append)) for _ in range(3)
         ]
@@ -128,8 +124,6 @@ def test_what_is_being_extracted_is_waited_for_even_if_another_page_gives_up() -
         readings = await asyncio.gather(*tasks[:2])
         assert sorted(reading.reused for reading in readings) == [False, True]
         assert len({reading.extract for reading in readings}) == 1
-
-    use(TWO, act)
 
 
 def test_pages_that_differ_in_what_is_shown_without_scripts_are_no_copies() -> None:
@@ -167,8 +161,8 @@ def test_only_links_are_read_where_the_rest_is_known() -> None:
     assert reading.failure is None
 
 
-def test_what_is_no_page_needs_no_worker() -> None:
-    async def act(pool: ReadingPool) -> None:
+async def test_what_is_no_page_needs_no_worker() -> None:
+    async with open_pool(ONE) as pool:
         blocker = asyncio.create_task(read(pool, slow_page()))
         for _ in range(3):
             reading = await pool.read(URL, b"GIF89a", None, known=lambda _: None)
@@ -176,30 +170,24 @@ def test_what_is_no_page_needs_no_worker() -> None:
         assert not blocker.done()
         blocker.cancel()
 
-    use(ONE, act)
 
-
-def test_a_worker_is_replaced_after_some_pages_which_are_read() -> None:
-    async def act(pool: ReadingPool) -> None:
+async def test_a_worker_is_replaced_after_some_pages_which_are_read() -> None:
+    async with open_pool(ReadingOptions(workers=1, recycle_pages=2)) as pool:
         assert (await read(pool, article())).extract is not None
         (before,) = pool.pids
         assert (await read(pool, article())).extract is not None
         await until(lambda: pool.pids not in {(), (before,)})
         assert (await read(pool, article())).extract is not None
 
-    use(ReadingOptions(workers=1, recycle_pages=2), act)
 
-
-def test_an_error_of_the_caller_is_the_callers() -> None:
+async def test_an_error_of_the_caller_is_the_callers() -> None:
     def known(_: bytes) -> Extract | None:
         raise LookupError("the store is broken")
 
-    async def act(pool: ReadingPool) -> None:
+    async with open_pool(ONE) as pool:
         with pytest.raises(LookupError, match="the store is broken"):
             await pool.read(URL, article(), None, known=known)
         assert (await read(pool, article())).failure is None
-
-    use(ONE, act)
 
 
 READ_HERE = """

@@ -16,7 +16,7 @@ import pytest
 from crawler.reading.process import Allowance, WorkerProcess, WorkerTimeoutError
 from crawler.reading.protocol import ReadingOptions
 from tests.crawler.reading.pages import article, slow_page, sluggish_page
-from tests.crawler.reading.pools import read, state, use
+from tests.crawler.reading.pools import open_pool, read, state, use
 from tests.waiting import until, wait_until
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def test_a_parent_that_is_stopped_loses_no_page() -> None:
         assert parent.communicate(timeout=60)[0] == "None\n"
 
 
-def test_a_busy_event_loop_loses_no_page() -> None:
-    async def act(pool: ReadingPool) -> None:
+async def test_a_busy_event_loop_loses_no_page() -> None:
+    async with open_pool(BRIEF) as pool:
         await read(pool, article())
         reading = asyncio.create_task(read(pool, article()))
         await until(lambda: pool.busy == 1, pause_secs=0)
@@ -70,11 +70,9 @@ def test_a_busy_event_loop_loses_no_page() -> None:
         wait_until(lambda: time.monotonic() > end)
         assert (await reading).failure is None
 
-    use(BRIEF, act)
 
-
-def test_a_worker_that_is_stopped_loses_no_page() -> None:
-    async def act(pool: ReadingPool) -> None:
+async def test_a_worker_that_is_stopped_loses_no_page() -> None:
+    async with open_pool(ReadingOptions(workers=1, timeout_secs=8)) as pool:
         await read(pool, article())
         before = pool.pids
         reading = asyncio.create_task(read(pool, sluggish_page()))
@@ -87,21 +85,16 @@ def test_a_worker_that_is_stopped_loses_no_page() -> None:
         assert (await reading).failure is None
         assert pool.pids == before
 
-    use(ReadingOptions(workers=1, timeout_secs=8), act)
 
-
-def test_a_worker_that_sleeps_is_ended() -> None:
-    async def main() -> None:
-        worker = WorkerProcess(BRIEF)
-        await worker.connect()
-        try:
-            # It was asked for nothing, and so waits in a read that does not end.
-            with pytest.raises(WorkerTimeoutError, match="too slow"):
-                await worker.hear(Allowance(worker.process, SECS, "too slow"))
-        finally:
-            await worker.end()
-
-    asyncio.run(main())
+async def test_a_worker_that_sleeps_is_ended() -> None:
+    worker = WorkerProcess(BRIEF)
+    await worker.connect()
+    try:
+        # It was asked for nothing, and so waits in a read that does not end.
+        with pytest.raises(WorkerTimeoutError, match="too slow"):
+            await worker.hear(Allowance(worker.process, SECS, "too slow"))
+    finally:
+        await worker.end()
 
 
 def test_a_page_that_uses_up_its_time_is_read_by_two_workers() -> None:

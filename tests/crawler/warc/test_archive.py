@@ -71,7 +71,7 @@ class TestRecordProperties:
         assert asked.field("WARC-Concurrent-To") == answer.field("WARC-Record-ID")
 
 
-def test_large_body_is_recorded_while_others_are(tmp_path: Path) -> None:
+async def test_large_body_is_recorded_while_others_are(tmp_path: Path) -> None:
     """It is read from its file; no record comes into the midst of another, nor twice."""
     body = random.Random(1).randbytes(2**22)
     file = tmp_path / "body"
@@ -83,19 +83,16 @@ def test_large_body_is_recorded_while_others_are(tmp_path: Path) -> None:
         with file.open("rb", buffering=0) as stream:
             await archive.record_large(exchange(path, body[:9], headers=HTML, file=stream))
 
-    async def record_both() -> None:
-        large = asyncio.create_task(record("/large"))
-        count = 0
-        while not large.done():
-            archive.record(exchange(f"/{count}", b"%d" % count))
-            archive.flush()
-            count += 1
-            await asyncio.sleep(0)
-        assert count > 1, "the loop goes on meanwhile"
-        await large
-        await record("/same")
-
-    asyncio.run(record_both())
+    large = asyncio.create_task(record("/large"))
+    count = 0
+    while not large.done():
+        archive.record(exchange(f"/{count}", b"%d" % count))
+        archive.flush()
+        count += 1
+        await asyncio.sleep(0)
+    assert count > 1, "the loop goes on meanwhile"
+    await large
+    await record("/same")
     archive.close()
     found = {one.url: one for one in read_all(folder) if one.kind in {"response", "revisit"}}
     assert found["http://example.org/large"].payload == body

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 from collections import Counter
@@ -31,22 +30,19 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
         yield server.url
 
 
-def test_equals_a_set_while_its_buckets_are_split(url: str) -> None:
+async def test_equals_a_set_while_its_buckets_are_split(url: str) -> None:
     chance = random.Random(3)
     names = [str(chance.randrange(6_000)) for _ in range(10_000)]
     seen: set[str] = set()
 
-    async def test() -> None:
-        async with worker(url, shards=1) as one:
-            for start in range(0, len(names), 97):
-                some = names[start : start + 97]
-                answers = await one.push([link(A, name) for name in some])
-                for name, is_new in zip(some, answers, strict=True):
-                    assert is_new == (name not in seen)
-                    seen.add(name)
-            assert (await one.counts()).seen == len(seen)
-
-    asyncio.run(test())
+    async with worker(url, shards=1) as one:
+        for start in range(0, len(names), 97):
+            some = names[start : start + 97]
+            answers = await one.push([link(A, name) for name in some])
+            for name, is_new in zip(some, answers, strict=True):
+                assert is_new == (name not in seen)
+                seen.add(name)
+        assert (await one.counts()).seen == len(seen)
     with redis.Redis.from_url(url) as client:
         sizes = Counter({name: client.hlen(name) for name in client.scan_iter("*:seen:*")})
         assert client.hget("{fleet:s00}", "filter") == (b"on" if _filters(client) else b"off")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from tests.crawler.maintenance.merge.crawls import merged, rows
@@ -26,25 +25,22 @@ async def _captured(job: Job, path: str, body: bytes) -> None:
     job.frontier.seen.add(answer.key)
 
 
-def test_a_page_names_the_one_that_it_resembles_wherever_that_was(tmp_path: Path) -> None:
+async def test_a_page_names_the_one_that_it_resembles_wherever_that_was(tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "other"]
 
-    async def visit() -> None:
-        with fleet(folders, OPTIONS, OneMemory(OPTIONS.parameters)) as jobs:
-            one, other = jobs
+    with fleet(folders, OPTIONS, OneMemory(OPTIONS.parameters)) as jobs:
+        one, other = jobs
+        for job in jobs:
+            await job.start_pool()
+        try:
+            await _captured(other, "/first", html("Only a few words.", "First"))
+            await _captured(one, "/red", html(LONG, "Red lamp"))
+            await _captured(other, "/blue", html(f"{LONG} Blue.", "Blue lamp"))
+            await _captured(one, "/green", html(f"{LONG} Green.", "Green lamp"))
+        finally:
             for job in jobs:
-                await job.start_pool()
-            try:
-                await _captured(other, "/first", html("Only a few words.", "First"))
-                await _captured(one, "/red", html(LONG, "Red lamp"))
-                await _captured(other, "/blue", html(f"{LONG} Blue.", "Blue lamp"))
-                await _captured(one, "/green", html(f"{LONG} Green.", "Green lamp"))
-            finally:
-                for job in jobs:
-                    job.visits.end_queueing()
-                    await job.close_pool()
-
-    asyncio.run(visit())
+                job.visits.end_queueing()
+                await job.close_pool()
     merged(tmp_path, *folders)
     found = rows(tmp_path / "out", _RESEMBLING)
     red, blue, green = (f"http://example.com/{name}" for name in ("red", "blue", "green"))
