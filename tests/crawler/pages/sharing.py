@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -130,3 +130,15 @@ def fleet(folders: list[Path], options: JobOptions, memory: OneMemory) -> Iterat
     finally:
         for job in jobs:
             job.close()
+
+
+@asynccontextmanager
+async def workers_of(jobs: list[Job]) -> AsyncIterator[None]:
+    """Workers for each crawl of a fleet."""
+    for job in jobs:
+        await job.start_pool()
+    try:
+        yield
+    finally:
+        for job in jobs:
+            await job.close_pool()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from crawler.reading.reading import Reading
 from neardup import Parameters
-from tests.crawler.pages.sharing import OneMemory, fleet
+from tests.crawler.pages.sharing import OneMemory, fleet, workers_of
 from tests.crawler.pages.test_capture import OPTIONS, fetched, html, verdicts
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from crawler.job import Job
@@ -32,26 +32,16 @@ async def capture(job: Job, numbers: range, place: str) -> list[Captured]:
     ]
 
 
-def run_in_two(
-    folder: Path, memory: OneMemory, crawl: Callable[[Job, Job], Awaitable[None]]
-) -> None:
-    async def run(jobs: list[Job]) -> None:
-        for job in jobs:
-            await job.start_pool()
-        try:
-            await crawl(*jobs)
-        finally:
-            for job in jobs:
-                await job.close_pool()
-
+@asynccontextmanager
+async def two_crawls(folder: Path, memory: OneMemory) -> AsyncIterator[list[Job]]:
     with fleet([folder / "one", folder / "two"], OPTIONS, memory) as jobs:
-        asyncio.run(run(jobs))
+        async with workers_of(jobs):
+            yield jobs
 
 
-def test_bytes_are_asked_for_first_only_while_copies_are_frequent(tmp_path: Path) -> None:
+async def test_bytes_are_asked_for_first_only_while_copies_are_frequent(tmp_path: Path) -> None:
     memory = OneMemory(Parameters())
-
-    async def crawl(one: Job, two: Job) -> None:
+    async with two_crawls(tmp_path, memory) as (one, two):
         await capture(one, range(FEW), "one")
         memory.asked.clear()
         # Nothing is known of the site yet.
@@ -69,13 +59,10 @@ def test_bytes_are_asked_for_first_only_while_copies_are_frequent(tmp_path: Path
             f"http://example.com/two/{number}" for number in range(FEW, 2 * FEW)
         }
 
-    run_in_two(tmp_path, memory, crawl)
 
-
-def test_a_copy_that_cannot_be_read_here_is_known_by_its_bytes(tmp_path: Path) -> None:
+async def test_a_copy_that_cannot_be_read_here_is_known_by_its_bytes(tmp_path: Path) -> None:
     memory = OneMemory(Parameters())
-
-    async def crawl(one: Job, two: Job) -> None:
+    async with two_crawls(tmp_path, memory) as (one, two):
         await capture(one, range(MANY), "one")
         await capture(two, range(MANY, MANY + 1), "two")
         memory.asked.clear()
@@ -87,13 +74,10 @@ def test_a_copy_that_cannot_be_read_here_is_known_by_its_bytes(tmp_path: Path) -
         assert verdicts(found) == ["exact_duplicate", "unreadable"]
         assert memory.asked == ["payload"] * 2
 
-    run_in_two(tmp_path, memory, crawl)
 
-
-def test_bytes_are_asked_for_first_again_once_copies_come(tmp_path: Path) -> None:
+async def test_bytes_are_asked_for_first_again_once_copies_come(tmp_path: Path) -> None:
     memory = OneMemory(Parameters())
-
-    async def crawl(one: Job, two: Job) -> None:
+    async with two_crawls(tmp_path, memory) as (one, two):
         await capture(one, range(MANY), "one")
         memory.asked.clear()
         await capture(one, range(MANY, MANY + FEW), "one")
@@ -106,5 +90,3 @@ def test_bytes_are_asked_for_first_again_once_copies_come(tmp_path: Path) -> Non
         first = memory.asked.index("payload")
         assert memory.asked == ["text"] * first + ["payload"] * (FEW - first)
         assert first < FEW // 2
-
-    run_in_two(tmp_path, memory, crawl)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from crawler.storage.errors import CrawlStorageError
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import AsyncIterator, Iterable
     from pathlib import Path
 
 OPTIONS = JobOptions(reading=ReadingOptions(workers=1))
@@ -49,20 +49,27 @@ def fetched(job: Job, path: str, body: bytes, content_type: str = "text/html") -
     )
 
 
+@asynccontextmanager
+async def working(folder: Path, options: JobOptions = OPTIONS) -> AsyncIterator[Job]:
+    """A job in a visit, with workers."""
+    job = Job(folder, options)
+    try:
+        job.begin_visit()
+        await job.start_pool()
+        yield job
+    finally:
+        await job.close_pool()
+        job.close()
+
+
 def capture(
     folder: Path, answers: Iterable[tuple[str, bytes]], options: JobOptions = OPTIONS
 ) -> list[Captured]:
     """One visit in which these answers come one after the other."""
 
     async def visit() -> list[Captured]:
-        job = Job(folder, options)
-        try:
-            job.begin_visit()
-            await job.start_pool()
+        async with working(folder, options) as job:
             return [await job.processor.capture(fetched(job, *answer)) for answer in answers]
-        finally:
-            await job.close_pool()
-            job.close()
 
     return asyncio.run(visit())
 
@@ -146,19 +153,10 @@ def test_a_report_adds_up_reasons_of_the_same_words(tmp_path: Path) -> None:
     assert report.missing == {"no such host": 3}
 
 
-def test_equal_pages_read_at_the_same_time_are_kept_once(tmp_path: Path) -> None:
-    async def visit() -> list[Captured]:
-        job = Job(tmp_path, JobOptions(reading=ReadingOptions(workers=2)))
-        job.begin_visit()
-        await job.start_pool()
-        capture = job.processor.capture
+async def test_equal_pages_read_at_the_same_time_are_kept_once(tmp_path: Path) -> None:
+    async with working(tmp_path, JobOptions(reading=ReadingOptions(workers=2))) as job:
         pages = [fetched(job, f"/{n}", html(LONG, head=f"<!-- {n % 3} -->")) for n in range(12)]
-        found = await asyncio.gather(*(capture(page) for page in pages))
-        await job.close_pool()
-        job.close()
-        return found
-
-    found = verdicts(asyncio.run(visit()))
+        found = verdicts(await asyncio.gather(*map(job.processor.capture, pages)))
     assert found.count("new") == 1
     assert found.count("exact_duplicate") + found.count("text_duplicate") == 11
 
@@ -236,58 +234,38 @@ def test_an_empty_answer_does_not_take_the_place_of_a_page(tmp_path: Path, answe
     assert verdicts(capture(tmp_path, [("/a", html(LONG))])) == ["unchanged"]
 
 
-def test_a_page_that_no_longer_asks_not_to_be_kept_is_kept(tmp_path: Path) -> None:
-    async def visit(robots: frozenset[str]) -> str:
-        job = Job(tmp_path, OPTIONS)
-        job.begin_visit()
-        await job.start_pool()
-        answer = replace(fetched(job, "/a", html(LONG)), robots=robots)
-        captured = await job.processor.capture(answer)
-        await job.close_pool()
-        job.close()
-        return captured.verdict
-
-    asks = frozenset({"noindex"})
-    assert asyncio.run(visit(asks)) == "noindex"
-    assert asyncio.run(visit(frozenset())) == "changed"
-    assert asyncio.run(visit(asks)) == "noindex"
+async def test_a_page_that_no_longer_asks_not_to_be_kept_is_kept(tmp_path: Path) -> None:
+    asks, silent = frozenset({"noindex"}), frozenset[str]()
+    for robots, verdict in ((asks, "noindex"), (silent, "changed"), (asks, "noindex")):
+        async with working(tmp_path) as job:
+            answer = replace(fetched(job, "/a", html(LONG)), robots=robots)
+            assert (await job.processor.capture(answer)).verdict == verdict
     assert held(tmp_path) == {}
 
 
-def test_the_same_bytes_are_a_file_here_and_a_page_there(tmp_path: Path) -> None:
-    async def visit() -> list[str]:
-        job = Job(tmp_path, OPTIONS)
-        job.begin_visit()
-        await job.start_pool()
+async def test_the_same_bytes_are_a_file_here_and_a_page_there(tmp_path: Path) -> None:
+    async with working(tmp_path) as job:
         file = fetched(job, "/raw", html(LONG), "application/json")
-        captured = [await job.processor.capture(file)]
-        captured.append(await job.processor.capture(fetched(job, "/page", html(LONG))))
-        await job.close_pool()
-        job.close()
-        return [one.verdict for one in captured]
-
-    assert asyncio.run(visit()) == ["not_html", "new"]
+        assert (await job.processor.capture(file)).verdict == "not_html"
+        page = fetched(job, "/page", html(LONG))
+        assert (await job.processor.capture(page)).verdict == "new"
 
 
 def test_nothing_is_written_after_a_write_has_failed(tmp_path: Path) -> None:
     """SQLite's own limit on the size of a database plays the full disk."""
 
     async def visit() -> Job:
-        job = Job(tmp_path, OPTIONS)
-        job.begin_visit()
-        await job.start_pool()
-        await job.processor.capture(fetched(job, "/a", html(LONG)))
-        job.commit()
-        await job.processor.capture(fetched(job, "/b", html(OTHER)))
-        pages = job.database.read("PRAGMA page_count").fetchone()[0]
-        job.database.read(f"PRAGMA max_page_count = {pages}")
-        answers = [fetched(job, f"/{n}", html(prose(f"page {n}", 2000))) for n in range(50)]
-        with pytest.raises(CrawlStorageError, match="disk is full"):
-            await capture_all(job, answers)
-        with pytest.raises(CrawlStorageError):
-            job.frontier.queue.push(NewRequest(1, "http://example.com/", 0, b""))
-        await job.close_pool()
-        job.close()
+        async with working(tmp_path) as job:
+            await job.processor.capture(fetched(job, "/a", html(LONG)))
+            job.commit()
+            await job.processor.capture(fetched(job, "/b", html(OTHER)))
+            pages = job.database.read("PRAGMA page_count").fetchone()[0]
+            job.database.read(f"PRAGMA max_page_count = {pages}")
+            answers = [fetched(job, f"/{n}", html(prose(f"page {n}", 2000))) for n in range(50)]
+            with pytest.raises(CrawlStorageError, match="disk is full"):
+                await capture_all(job, answers)
+            with pytest.raises(CrawlStorageError):
+                job.frontier.queue.push(NewRequest(1, "http://example.com/", 0, b""))
         return job
 
     job = asyncio.run(visit())
@@ -320,33 +298,23 @@ def test_what_is_not_html_is_told_and_its_copy_too(tmp_path: Path) -> None:
 
 def test_a_failure_does_not_take_the_place_of_what_is_held(tmp_path: Path) -> None:
     capture(tmp_path, [("/a", html(LONG))])
-
-    async def fail() -> None:
-        job = Job(tmp_path, OPTIONS)
+    with closing(Job(tmp_path, OPTIONS)) as job:
         job.begin_visit()
-        job.processor.store_failure(
-            fetched(job, "/a", b""), "failed", Reason.HTTP_STATUS.stored(500)
-        )
-        await job.close_pool()
-        job.close()
-
-    asyncio.run(fail())
+        status = Reason.HTTP_STATUS.stored(500)
+        job.processor.store_failure(fetched(job, "/a", b""), "failed", status)
     assert verdicts(capture(tmp_path, [("/a", html(LONG))])) == ["unchanged"]
 
 
-def test_a_lost_index_is_made_again_from_the_pages(tmp_path: Path) -> None:
-    capture(tmp_path, [("/a", html(LONG))])
-    index = tmp_path / "fingerprints"
-    for path in index.iterdir():
-        path.unlink()
-    found = capture(tmp_path, [("/near", html(LONG + " One word."))])
-    assert verdicts(found) == ["near_duplicate"]
-
-
-def test_a_damaged_index_is_made_again_from_the_pages(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_a_lost_or_damaged_index_is_made_again_from_the_pages(
+    tmp_path: Path, *, is_lost: bool
+) -> None:
     capture(tmp_path, [("/a", html(LONG))])
     for path in (tmp_path / "fingerprints").iterdir():
-        path.write_bytes(b"damaged")
+        if is_lost:
+            path.unlink()
+        else:
+            path.write_bytes(b"damaged")
     found = capture(tmp_path, [("/near", html(LONG + " One word."))])
     assert verdicts(found) == ["near_duplicate"]
 

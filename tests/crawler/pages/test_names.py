@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from crawler.url_rules.learning.evidence import agreement
 from crawler.url_rules.url_groups import content_of
 from neardup.names import unpacked
 from tests.crawler.maintenance.verify.crawled import check
-from tests.crawler.pages.sharing import OneMemory, fleet
+from tests.crawler.pages.sharing import OneMemory, fleet, workers_of
 from tests.crawler.pages.test_capture import LONG, OPTIONS, OTHER, capture, fetched, html, verdicts
 
 if TYPE_CHECKING:
@@ -206,29 +205,20 @@ def test_a_page_of_another_name_is_another_page_for_the_rules_of_urls(tmp_path: 
     assert agreement(one, other) is False
 
 
-def test_a_page_that_resembles_one_of_another_crawl_says_its_url(tmp_path: Path) -> None:
-    async def visit() -> list[Captured]:
-        folders = [tmp_path / "one", tmp_path / "other"]
-        with fleet(folders, OPTIONS, OneMemory(OPTIONS.parameters)) as jobs:
-            one, other = jobs
-            for job in jobs:
-                await job.start_pool()
-            try:
-                return [
-                    await one.processor.capture(fetched(one, "/red", RED)),
-                    await other.processor.capture(fetched(other, "/blue", BLUE)),
-                    await other.processor.capture(
-                        fetched(other, "/blue?print", html(f"{LONG} Blue!", "Blue lamp"))
-                    ),
-                    await one.processor.capture(
-                        fetched(one, "/green", html(f"{LONG} Green.", "Green lamp"))
-                    ),
-                ]
-            finally:
-                for job in jobs:
-                    await job.close_pool()
-
-    captured = asyncio.run(visit())
+async def test_a_page_that_resembles_one_of_another_crawl_says_its_url(tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "other"]
+    with fleet(folders, OPTIONS, OneMemory(OPTIONS.parameters)) as jobs:
+        one, other = jobs
+        answers = [
+            (one, "/red", RED),
+            (other, "/blue", BLUE),
+            (other, "/blue?print", html(f"{LONG} Blue!", "Blue lamp")),
+            (one, "/green", html(f"{LONG} Green.", "Green lamp")),
+        ]
+        async with workers_of(jobs):
+            captured = [
+                await job.processor.capture(fetched(job, path, body)) for job, path, body in answers
+            ]
     assert verdicts(captured) == ["new", "same_template", "near_duplicate", "same_template"]
     blue, green = captured[1], captured[3]
     assert blue.row.resembles is None

@@ -73,15 +73,12 @@ def pages_of(folder: Path) -> dict[str, tuple[str, str | None]]:
         }
 
 
-def test_each_layer_names_the_page_that_another_crawl_keeps(tmp_path: Path) -> None:
-    async def crawl(one: Job, two: Job) -> list[Captured]:
+async def test_each_layer_names_the_page_that_another_crawl_keeps(tmp_path: Path) -> None:
+    first, second = folders(tmp_path)
+    with fleet([first, second], OPTIONS, OneMemory(Parameters())) as (one, two):
         await said(one, "/a", Said(LONG))
         pages = [Said(LONG), Said(LONG, "around"), Said(NEAR), Said(OTHER), Said("Few words.")]
-        return [await said(two, f"/{number}", page) for number, page in enumerate(pages)]
-
-    first, second = folders(tmp_path)
-    with fleet([first, second], OPTIONS, OneMemory(Parameters())) as jobs:
-        found = asyncio.run(crawl(*jobs))
+        found = [await said(two, f"/{number}", page) for number, page in enumerate(pages)]
     expected = ["exact_duplicate", "text_duplicate", "near_duplicate", "new", "too_short"]
     assert verdicts(found) == expected
     assert [one.kept_url for one in found] == ["http://example.com/a"] * 3 + [None] * 2
@@ -94,15 +91,12 @@ def test_each_layer_names_the_page_that_another_crawl_keeps(tmp_path: Path) -> N
     assert kept["http://example.com/3"] == ("new", None)
 
 
-def test_what_is_kept_here_is_named_here_and_not_asked_about(tmp_path: Path) -> None:
-    async def crawl(job: Job) -> list[Captured]:
-        pages = [Said(LONG), Said(LONG), Said(LONG, "around"), Said(NEAR), Said("")]
-        return [await said(job, f"/{number}", page) for number, page in enumerate(pages)]
-
+async def test_what_is_kept_here_is_named_here_and_not_asked_about(tmp_path: Path) -> None:
     (folder,) = folders(tmp_path, 1)
     memory = OneMemory(Parameters())
     with fleet([folder], OPTIONS, memory) as (job,):
-        found = asyncio.run(crawl(job))
+        pages = [Said(LONG), Said(LONG), Said(LONG, "around"), Said(NEAR), Said("")]
+        found = [await said(job, f"/{number}", page) for number, page in enumerate(pages)]
     kept = found[0].row.id
     assert [one.row.duplicate_of for one in found] == [None, kept, kept, kept, None]
     assert elsewhere(folder) == []
@@ -110,16 +104,13 @@ def test_what_is_kept_here_is_named_here_and_not_asked_about(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_of_equal_pages_at_one_moment_one_is_kept(tmp_path: Path, count: int) -> None:
-    async def crawl(jobs: list[Job]) -> list[Captured]:
-        pages = [Said(LONG), Said(LONG, "around"), Said(LONG, "other")] * 6
-        return await asyncio.gather(
-            *(said(jobs[n % count], f"/{n}", page) for n, page in enumerate(pages))
-        )
-
+async def test_of_equal_pages_at_one_moment_one_is_kept(tmp_path: Path, count: int) -> None:
+    pages = [Said(LONG), Said(LONG, "around"), Said(LONG, "other")] * 6
     at = folders(tmp_path, count)
     with fleet(at, OPTIONS, OneMemory(Parameters())) as jobs:
-        found = asyncio.run(crawl(jobs))
+        found = await asyncio.gather(
+            *(said(jobs[n % count], f"/{n}", page) for n, page in enumerate(pages))
+        )
     assert verdicts(found).count("new") == 1
     assert len({one.kept_url for one in found} - {None}) == 1
     kept = [one.row.url for one in found if one.verdict == "new"]
@@ -129,84 +120,69 @@ def test_of_equal_pages_at_one_moment_one_is_kept(tmp_path: Path, count: int) ->
         assert elsewhere(folder) == [] or kept[0] not in pages_of(folder)
 
 
-def test_a_page_that_is_fetched_twice_at_one_moment_is_there_once(tmp_path: Path) -> None:
-    async def crawl(job: Job) -> list[Captured]:
-        return await asyncio.gather(*(said(job, "/a", Said(LONG)) for _ in range(4)))
-
+async def test_a_page_that_is_fetched_twice_at_one_moment_is_there_once(tmp_path: Path) -> None:
     (folder,) = folders(tmp_path, 1)
     with fleet([folder], OPTIONS, OneMemory(Parameters())) as (job,):
-        found = asyncio.run(crawl(job))
+        found = await asyncio.gather(*(said(job, "/a", Said(LONG)) for _ in range(4)))
     assert sorted(verdicts(found)) == ["new"] + ["unchanged"] * 3
 
 
-def test_a_page_that_another_crawl_fetches_again_is_no_duplicate_of_itself(tmp_path: Path) -> None:
-    async def crawl(one: Job, two: Job) -> list[Captured]:
+async def test_a_page_that_another_crawl_fetches_again_is_no_duplicate_of_itself(
+    tmp_path: Path,
+) -> None:
+    with fleet(folders(tmp_path), OPTIONS, OneMemory(Parameters())) as (one, two):
         found = [await said(one, "/a", Said(LONG)), await said(two, "/a", Said(LONG))]
-        return [*found, await said(two, "/b", Said(LONG)), await said(two, "/a", Said(NEAR))]
-
-    with fleet(folders(tmp_path), OPTIONS, OneMemory(Parameters())) as jobs:
-        found = asyncio.run(crawl(*jobs))
+        found += [await said(two, "/b", Said(LONG)), await said(two, "/a", Said(NEAR))]
     assert verdicts(found) == ["new", "new", "exact_duplicate", "changed"]
 
 
-def test_what_a_page_says_after_a_change_is_known_to_all(tmp_path: Path) -> None:
-    async def crawl(one: Job, two: Job) -> list[Captured]:
+async def test_what_a_page_says_after_a_change_is_known_to_all(tmp_path: Path) -> None:
+    memory = OneMemory(Parameters())
+    with fleet(folders(tmp_path), OPTIONS, memory) as (one, two):
         await said(one, "/a", Said(LONG))
         await said(one, "/near", Said(NEAR))
         await said(one, "/a", Said(OTHER))  # the other takes over, with its own words
         found = [await said(two, "/b", Said(OTHER)), await said(two, "/c", Said(NEAR))]
-        return [*found, await said(two, "/d", Said(LONG))]
-
-    memory = OneMemory(Parameters())
-    with fleet(folders(tmp_path), OPTIONS, memory) as jobs:
-        found = asyncio.run(crawl(*jobs))
+        found.append(await said(two, "/d", Said(LONG)))
     assert memory.asked[:4] == ["text", "text", "text", "kept"]
     places = ["http://example.com/a", "http://example.com/near", "http://example.com/a"]
     assert [one.kept_url for one in found] == places
 
 
-def test_a_file_is_kept_once_and_is_no_page(tmp_path: Path) -> None:
-    async def crawl(one: Job, two: Job) -> list[Captured]:
+async def test_a_file_is_kept_once_and_is_no_page(tmp_path: Path) -> None:
+    first, second = folders(tmp_path)
+    with fleet([first, second], OPTIONS, OneMemory(Parameters())) as (one, two):
         found = [await said(one, "/file", b"bytes"), await said(two, "/file", b"bytes")]
         found += [await said(two, "/copy", b"bytes"), await said(two, "/empty", b"")]
-        return [*found, await said(two, "/other", b"others"), await said(one, "/same", b"others")]
-
-    first, second = folders(tmp_path)
-    with fleet([first, second], OPTIONS, OneMemory(Parameters())) as jobs:
-        found = asyncio.run(crawl(*jobs))
+        found += [await said(two, "/other", b"others"), await said(one, "/same", b"others")]
     assert [one.verdict == "not_html" for one in found] == [True, True, False, True, True, False]
     assert elsewhere(first) == [("http://example.com/same", "http://example.com/other")]
     assert elsewhere(second) == []
 
 
-def test_what_asks_not_to_be_kept_or_cannot_be_read_is_not_asked_about(tmp_path: Path) -> None:
-    async def crawl(job: Job) -> None:
+async def test_what_asks_not_to_be_kept_or_cannot_be_read_is_not_asked_about(
+    tmp_path: Path,
+) -> None:
+    (folder,) = folders(tmp_path, 1)
+    memory = OneMemory(Parameters())
+    with fleet([folder], OPTIONS, memory) as (job,):
         answer, extract = fetched(job, "/a", Said(LONG).body), Said(LONG).extract
         reading = Reading(answer.url, extract=extract, metadata=Metadata(robots=("noindex",)))
         await job.processor.capture_read(answer, reading)
         await job.processor.capture_read(answer, Reading(answer.url, failure="a fault"))
-
-    (folder,) = folders(tmp_path, 1)
-    memory = OneMemory(Parameters())
-    with fleet([folder], OPTIONS, memory) as (job,):
-        asyncio.run(crawl(job))
     assert memory.asked == []
 
 
-def test_an_item_edited_after_it_was_judged_is_no_duplicate_of_itself(tmp_path: Path) -> None:
-    async def crawl(job: Job) -> Captured:
+async def test_an_item_edited_after_it_was_judged_is_no_duplicate_of_itself(tmp_path: Path) -> None:
+    (folder,) = folders(tmp_path, 1)
+    with fleet([folder], OPTIONS, OneMemory(Parameters())) as (job,):
         first = await said(job, "/a", Said(LONG))
         page = fetched(job, "/a", Said(NEAR).body)
         edited = replace(
             page, key=b"another of these".ljust(16), apart_from=frozenset({first.row.id})
         )
-        return await job.processor.capture_read(
-            edited, Reading(page.url, extract=Said(NEAR).extract)
-        )
-
-    (folder,) = folders(tmp_path, 1)
-    with fleet([folder], OPTIONS, OneMemory(Parameters())) as (job,):
-        assert asyncio.run(crawl(job)).verdict == "new"
+        reading = Reading(page.url, extract=Said(NEAR).extract)
+        assert (await job.processor.capture_read(edited, reading)).verdict == "new"
 
 
 def test_a_page_that_a_killed_process_stored_goes_on_its_way(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from crawler.reading.protocol import ReadingOptions
 from crawler.run import JobOptions
 from crawler.storage.database import open_for_reading
 from neardup import Parameters, analyse, jaccard
-from tests.crawler.pages.test_capture import capture
+from tests.crawler.pages.test_capture import capture, html, working
 from tests.crawler.pages.test_capture import fetched as answer_of
 from tests.crawler.reading.pages import read_page
 from tests.sites.prose import prose
@@ -43,13 +43,6 @@ PARAMETERS = Parameters()
 OPTIONS = JobOptions(parameters=PARAMETERS, reading=ReadingOptions(workers=1), keep_versions=1)
 TITLE = "A page"
 PATHS = st.sampled_from(["/a", "/b", "/c"])
-
-
-def html(text: str, head: str = "") -> bytes:
-    return (
-        f"<html><head><title>{TITLE}</title>{head}</head>"
-        f"<body><main><article><h1>{TITLE}</h1><p>{text}</p></article></main></body></html>"
-    ).encode()
 
 
 def near(text: str, other: str) -> bool:
@@ -77,10 +70,10 @@ def drifting() -> Iterator[str]:
 TEXTS = (*drifting(), prose("other", 300), "Only a few words.", "Only a few others.")
 PAGES = {
     **{f"drift {number}": html(text) for number, text in enumerate(TEXTS[:4])},
-    "drift 0 in other bytes": html(TEXTS[0], "<!-- 2 -->"),
+    "drift 0 in other bytes": html(TEXTS[0], TITLE, "<!-- 2 -->"),
     "other": html(TEXTS[4]),
     "short": html(TEXTS[5]),
-    "short in other bytes": html(TEXTS[5], "<!-- 2 -->"),
+    "short in other bytes": html(TEXTS[5], TITLE, "<!-- 2 -->"),
     "another short": html(TEXTS[6]),
     "empty": b"",
     "shell": b"<html><body><div id=x></div></body></html>",
@@ -326,13 +319,9 @@ def test_a_part_of_a_page_does_not_take_the_place_of_the_whole(tmp_path: Path) -
     capture(tmp_path, [(A, D0)])
 
     async def fetch_part() -> None:
-        job = Job(tmp_path, OPTIONS)
-        job.begin_visit()
-        await job.start_pool()
-        part = replace(answer_of(job, A, D0[: len(D0) // 2]), cut=Reason.CUT_TRANSFER)
-        await job.processor.capture(part)
-        await job.close_pool()
-        job.close()
+        async with working(tmp_path, OPTIONS) as job:
+            part = replace(answer_of(job, A, D0[: len(D0) // 2]), cut=Reason.CUT_TRANSFER)
+            await job.processor.capture(part)
 
     asyncio.run(fetch_part())
     with closing(open_for_reading(tmp_path)) as connection:

@@ -216,8 +216,7 @@ class TestSlotsOfTexts:
     """What one fetch of a page after another one tells of its clocks."""
 
     def test_what_moves_is_proven_and_what_stays_is_content(self, tmp_path: Path) -> None:
-        job = Job(tmp_path, OPTIONS)
-        try:
+        with closing(Job(tmp_path, OPTIONS)) as job:
             slots, url = job.store.volatile, "http://example.com/a"
             before = ((2, "16:40:12"), (4, "16:40:11"), (6, "in 0.1 s"), (6, "in 0.2 s"))
             assert slots.unproven(url, before) == before
@@ -227,27 +226,16 @@ class TestSlotsOfTexts:
             assert set(slots.fixed(url) or ()) == {4, 6}
             assert slots.unproven("http://other.example/", before) == before
             assert slots.prove(url, ((8, "16:40"),), ((8, "16:41"),))
-        finally:
-            job.close()
-        again = Job(tmp_path, OPTIONS)
-        try:
+        with closing(Job(tmp_path, OPTIONS)) as again:
             assert set(again.store.volatile.fixed(url) or ()) == {4, 6}
-        finally:
-            again.close()
 
     def test_what_was_not_met_again_is_content(self, tmp_path: Path) -> None:
-        job = Job(tmp_path, OPTIONS)
-        try:
+        with closing(Job(tmp_path, OPTIONS)) as job:
             assert not job.store.volatile.prove("http://example.com/", ((2, "16:40:12"),), ())
             assert job.store.volatile.fixed("http://example.com/b") == (2,)
-        finally:
-            job.close()
 
     def test_nothing_is_set_aside_where_there_are_too_many_places(self, tmp_path: Path) -> None:
-        job = Job(tmp_path, OPTIONS)
-        try:
+        with closing(Job(tmp_path, OPTIONS)) as job:
             many = [(2 * number, "16:40:12") for number in range(volatile.MAX_TEXT_SLOTS + 1)]
             job.store.volatile.prove("http://example.com/", many, ())
             assert job.store.volatile.fixed("http://example.com/") is None
-        finally:
-            job.close()

@@ -86,7 +86,7 @@ async def test_a_worker_that_joins_others_at_work_does_not_try_again(redis_url: 
             assert len(await take(three)) == 2
 
 
-async def test_records_of_another_program_are_put_aside_and_others_leased(
+async def test_records_of_another_program_are_put_aside_and_the_others_leased(
     redis_url: str,
 ) -> None:
     server = await connect(redis_url)
@@ -111,7 +111,7 @@ async def test_records_of_another_program_are_put_aside_and_others_leased(
     await server.close()
 
 
-async def test_records_of_hosts_that_stand_nowhere_keep_no_fleet_from_ending(
+async def test_records_of_hosts_that_stand_nowhere_keep_no_fleet_from_its_end(
     redis_url: str,
 ) -> None:
     server = await connect(redis_url)

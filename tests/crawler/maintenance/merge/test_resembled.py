@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.crawler.maintenance.merge.crawls import merged, rows
-from tests.crawler.pages.sharing import OneMemory, fleet
+from tests.crawler.pages.sharing import OneMemory, fleet, workers_of
 from tests.crawler.pages.test_capture import LONG, OPTIONS, fetched, html
 
 if TYPE_CHECKING:
@@ -27,20 +27,15 @@ async def _captured(job: Job, path: str, body: bytes) -> None:
 
 async def test_a_page_names_the_one_that_it_resembles_wherever_that_was(tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "other"]
-
     with fleet(folders, OPTIONS, OneMemory(OPTIONS.parameters)) as jobs:
         one, other = jobs
-        for job in jobs:
-            await job.start_pool()
-        try:
+        async with workers_of(jobs):
             await _captured(other, "/first", html("Only a few words.", "First"))
             await _captured(one, "/red", html(LONG, "Red lamp"))
             await _captured(other, "/blue", html(f"{LONG} Blue.", "Blue lamp"))
             await _captured(one, "/green", html(f"{LONG} Green.", "Green lamp"))
-        finally:
-            for job in jobs:
-                job.visits.end_queueing()
-                await job.close_pool()
+        for job in jobs:
+            job.visits.end_queueing()
     merged(tmp_path, *folders)
     found = rows(tmp_path / "out", _RESEMBLING)
     red, blue, green = (f"http://example.com/{name}" for name in ("red", "blue", "green"))
