@@ -21,6 +21,7 @@ from crawler.pages.verdicts import (
     WITHOUT_PAGE,
     listed,
 )
+from crawler.pages.wall_clusters import HASH_BYTES, MIN_COPIES, PAGE, STANDING_NAMES
 
 if TYPE_CHECKING:
     import sqlite3
@@ -159,6 +160,31 @@ WHERE seen_visit = ?1 AND verdict IN ({listed(WALLS)})
 """
 
 
+_MAX_ORIGINALS = 8
+"""Texts with the most copies that are asked for again; those of walls are besides."""
+
+# What a URL says now, in the order of the last met; those that gave a page since are none. A long
+# text has no cluster, and its copies are told by their original.
+_STANDING = f"""
+WITH originals AS (
+  SELECT duplicate_of FROM pages WHERE latest = 1 AND seen_visit = ?1 AND duplicate_of NOTNULL
+  GROUP BY 1 HAVING count(*) >= {MIN_COPIES} ORDER BY count(*) DESC LIMIT {_MAX_ORIGINALS})
+SELECT cluster, key, url, seen_at FROM wall_pages JOIN pages ON pages.id = page
+WHERE seen_visit = ?1 AND (latest = 1 OR verdict IN ({listed(WALLS)}))
+  AND cluster IN (
+    SELECT id FROM wall_clusters
+    WHERE kind <> '{PAGE}' AND length(names) >= {STANDING_NAMES * HASH_BYTES})
+  AND NOT EXISTS (
+    SELECT 1 FROM pages AS later
+    WHERE later.key = pages.key AND later.latest = 1 AND later.seen_at > pages.seen_at)
+UNION ALL
+SELECT -coalesce(duplicate_of, id), key, url, seen_at FROM pages
+WHERE latest = 1 AND seen_visit = ?1 AND coalesce(duplicate_of, id) IN originals
+  AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = pages.id)
+ORDER BY 1, 4 DESC
+"""
+
+
 _GONE_OR_FAILED = f"""
 SELECT pages.key, url, status, coalesce(known.reason, pages.reason),
        coalesce(since, pages.visit), metadata
@@ -253,6 +279,15 @@ class KnownUrls:
         Complexity: O(URLs).
         """
         yield from self._database.read(_REPEATED, (visit,))
+
+    def standing(self, visit: int) -> Iterator[tuple[int, bytes, str, float]]:
+        """Yield a number for each text that stands at several URLs, with key, URL and time of each.
+
+        Those of a text follow each other, the last met first.
+
+        Complexity: O(pages of clusters).
+        """
+        yield from self._database.read(_STANDING, (visit,))
 
     def note_redirects(self, visit: int, now: float) -> None:
         """Store the URLs that only redirected in a finished visit.

@@ -22,7 +22,7 @@ from crawler.reading.wall_signs import returned_to
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawler.pages.reasons import Stored
     from crawler.reading.reading import Link, WallSigns
@@ -34,15 +34,14 @@ MAX_NAMES = 12
 PAGE = "page"
 """The kind of a text that a user declared to be no wall; it is never suspected again."""
 
-MIN_STANDING_NAMES = 3
+STANDING_NAMES = 3
 """Ask again for a text that stood at this many last names of paths, be it a wall or not."""
 
-_MIN_COPIES = 4
+MIN_COPIES = 4
 """Ask again for a text that this many pages repeat."""
 
-_MAX_ORIGINALS = 8
 _MAX_FOLDERS = 2
-_HASH_BYTES = 4
+HASH_BYTES = 4
 _MAX_LINKS = 50
 """Store the smallest hashes of links, at most this many: all of a page that has no more.
 
@@ -85,29 +84,9 @@ _WALL_AT = f"""
 SELECT cluster FROM wall_pages JOIN pages ON pages.id = wall_pages.page
 WHERE url = ? AND verdict IN ({listed(WALLS)}) ORDER BY latest DESC, id DESC
 """
-# What a URL says now, in the order of the last met; those that gave a page since are none. A long
-# text has no cluster, and its copies are told by their original.
-_STANDING = f"""
-WITH originals AS (
-  SELECT duplicate_of FROM pages WHERE latest = 1 AND seen_visit = ?1 AND duplicate_of NOTNULL
-  GROUP BY 1 HAVING count(*) >= {_MIN_COPIES} ORDER BY count(*) DESC LIMIT {_MAX_ORIGINALS})
-SELECT cluster, key, url, seen_at FROM wall_pages JOIN pages ON pages.id = page
-WHERE seen_visit = ?1 AND (latest = 1 OR verdict IN ({listed(WALLS)}))
-  AND cluster IN (
-    SELECT id FROM wall_clusters
-    WHERE kind <> '{PAGE}' AND length(names) >= {MIN_STANDING_NAMES * _HASH_BYTES})
-  AND NOT EXISTS (
-    SELECT 1 FROM pages AS later
-    WHERE later.key = pages.key AND later.latest = 1 AND later.seen_at > pages.seen_at)
-UNION ALL
-SELECT -coalesce(duplicate_of, id), key, url, seen_at FROM pages
-WHERE latest = 1 AND seen_visit = ?1 AND coalesce(duplicate_of, id) IN originals
-  AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = pages.id)
-ORDER BY 1, 4 DESC
-"""
 _HAS_COPIES = f"""
-SELECT count(*) = {_MIN_COPIES} FROM (
-  SELECT 1 FROM pages WHERE duplicate_of = ? AND latest = 1 LIMIT {_MIN_COPIES})
+SELECT count(*) = {MIN_COPIES} FROM (
+  SELECT 1 FROM pages WHERE duplicate_of = ? AND latest = 1 LIMIT {MIN_COPIES})
 """
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _DUPLICATES = f"SELECT id FROM pages WHERE latest = 1 AND duplicate_of {_AMONG}"
@@ -165,12 +144,12 @@ class WallCluster(NamedTuple):
     @property
     def name_count(self) -> int:
         """Number of distinct last names of paths, ``MAX_NAMES`` at most."""
-        return len(self.names) // _HASH_BYTES
+        return len(self.names) // HASH_BYTES
 
     @property
     def has_folders(self) -> bool:
         """Whether its URLs are in more than one folder."""
-        return len(self.folders) > _HASH_BYTES
+        return len(self.folders) > HASH_BYTES
 
     def count_own(self, links: Iterable[Link], url: str) -> int:
         """Count the links of a page that the first page with its text does not have.
@@ -182,7 +161,7 @@ class WallCluster(NamedTuple):
         if len(stored) < _MAX_LINKS:
             return len(found.difference(stored))
         own = sum(one <= stored[-1] for one in found.difference(stored))
-        share = (int.from_bytes(stored[-1]) + 1) / (1 << 8 * _HASH_BYTES)
+        share = (int.from_bytes(stored[-1]) + 1) / (1 << 8 * HASH_BYTES)
         return math.ceil(own / share)
 
 
@@ -362,15 +341,6 @@ class WallClusters:
         for table, name in (("near_texts", "page"), ("wall_pages", "page"), ("pages", "id")):
             self._database.write_many(f"DELETE FROM {table} WHERE {name} = ?", old)
 
-    def standing(self, visit: int) -> Iterator[tuple[int, bytes, str, float]]:
-        """Yield a number for each text that stands at several URLs, with key, URL and time of each.
-
-        Those of a text follow each other, the last met first.
-
-        Complexity: O(pages of clusters).
-        """
-        yield from self._database.read(_STANDING, (visit,))
-
     def has_copies(self, original: int) -> bool:
         """Return whether so many pages repeat one that it is asked for again in the end."""
         return bool(self._database.value(_HAS_COPIES, (original,)))
@@ -394,7 +364,7 @@ class WallClusters:
             f"SELECT DISTINCT host FROM wall_clusters WHERE verdict IS NULL AND kind <> '{PAGE}'"
             " AND length(names) >= iif(kind = '', ?, ?)"
         )
-        least = (others * _HASH_BYTES, worded * _HASH_BYTES)
+        least = (others * HASH_BYTES, worded * HASH_BYTES)
         return {host for (host,) in self._database.read(sql, least)}
 
     def probe(self, host: int) -> HostProbe | None:
@@ -452,17 +422,17 @@ def _parts(url: str) -> SplitResult:
 
 def _joined(hashes: bytes, name: str, most: int) -> bytes:
     """Return hashes with that of one more name, unless it is among them or there are enough."""
-    one = xxhash.xxh3_64_digest(name.encode("utf-8", "surrogatepass"))[:_HASH_BYTES]
-    is_full = len(hashes) >= most * _HASH_BYTES
+    one = xxhash.xxh3_64_digest(name.encode("utf-8", "surrogatepass"))[:HASH_BYTES]
+    is_full = len(hashes) >= most * HASH_BYTES
     return hashes if is_full or one in _cut(hashes) else hashes + one
 
 
 def _union(hashes: bytes, others: bytes, most: int) -> bytes:
-    return b"".join(dict.fromkeys([*_cut(hashes), *_cut(others)]))[: most * _HASH_BYTES]
+    return b"".join(dict.fromkeys([*_cut(hashes), *_cut(others)]))[: most * HASH_BYTES]
 
 
 def _cut(hashes: bytes) -> list[bytes]:
-    return [hashes[at : at + _HASH_BYTES] for at in range(0, len(hashes), _HASH_BYTES)]
+    return [hashes[at : at + HASH_BYTES] for at in range(0, len(hashes), HASH_BYTES)]
 
 
 def _hashes(links: Iterable[Link], url: str) -> set[bytes]:
@@ -474,7 +444,7 @@ def _hashes(links: Iterable[Link], url: str) -> set[bytes]:
         name = last_name(each)
         if len(name) >= _MIN_NAME_CHARACTERS:
             own.add(name)
-    return {link.key[:_HASH_BYTES] for link in links if not own & _ends(link.url)}
+    return {link.key[:HASH_BYTES] for link in links if not own & _ends(link.url)}
 
 
 def _ends(url: str) -> set[str]:

@@ -23,7 +23,7 @@ from crawler.pages.stored_texts import document_of, text_of_page
 from crawler.pages.verdicts import KEPT, OF_TEXTS, SOFT_404, WALL, WALLS
 from crawler.pages.wall_clusters import (
     MAX_NAMES,
-    MIN_STANDING_NAMES,
+    STANDING_NAMES,
     HostProbe,
     WallClusters,
     host_of,
@@ -376,7 +376,7 @@ class Walls:
         """Return whether the text of a capture stands at so many URLs that it may pass."""
         if not self.is_on:
             return False
-        if suspect is not None and suspect.cluster.name_count >= MIN_STANDING_NAMES - 1:
+        if suspect is not None and suspect.cluster.name_count >= STANDING_NAMES - 1:
             return True
         return row.duplicate_of is not None and self._clusters.has_copies(row.duplicate_of)
 
@@ -398,10 +398,6 @@ class Walls:
     def _note_met(self, met: str) -> None:
         self._met = met
         self.store.database.set_meta(meta_names.WALLS_MET, met)
-
-    def standing(self, visit: int) -> Iterator[tuple[int, bytes, str, float]]:
-        """Yield a number for each text that stands at several URLs, and key, URL, time of each."""
-        return self._clusters.standing(visit)
 
     def note_asked(self) -> None:
         """Note that nothing is to be asked for again."""

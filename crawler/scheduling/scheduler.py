@@ -36,13 +36,9 @@ from crawler.scheduling.host_loads import (
     HostLoads,
     requests_in_progress,
 )
+from crawler.scheduling.late_answers import LateCookies, PassingWalls
 from crawler.scheduling.request_codec import UnstorableError, decode_request, encode_request
-from crawler.scheduling.requests_again import (
-    LateCookies,
-    PassingWalls,
-    ShorterWays,
-    UnfollowedLinks,
-)
+from crawler.scheduling.requests_again import ShorterWays, UnfollowedLinks
 from crawler.scheduling.variant_requests import (
     OtherSpellings,
     VariantRequests,

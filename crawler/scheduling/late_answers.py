@@ -1,0 +1,226 @@
+"""Request again, when nothing else is left to do, what may say something else by now."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from crawler.downloading.cookies import is_below
+from crawler.pages.page_row import StoredUrl
+from crawler.pages.verdicts import NEW
+from crawler.request_meta import WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from scrapy import Request
+
+    from crawler.job import Job
+
+_SAMPLE = 3
+"""URLs of a group that are asked first."""
+
+_MAX_GROUPS = 20
+"""Groups that are asked at all, the largest of them."""
+
+_Asked = tuple[bytes, str]
+
+
+class AskingAgain:
+    """Requests known URLs once more.
+
+    Args:
+        job: What is stored.
+        spider: Makes requests for known URLs; one of another project has no such method.
+        enqueue: Queues a request.
+    """
+
+    def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
+        self._job = job
+        self._spider = spider
+        self._enqueue = enqueue
+
+    def _ask_again(self, key: bytes, url: str) -> bool:
+        depth = self._job.frontier.seen.depth(key) or 0
+        referer = self._job.visits.known.referer(key)
+        request = self._spider.known_request(StoredUrl(0, key, url, depth, NEW, referer))
+        if request is None:
+            return False
+        self._job.frontier.redirects.forget(key)
+        request.meta[WHOLE] = True
+        return self._enqueue(request.replace(dont_filter=True))
+
+    def _content_digest(self, key: bytes) -> bytes | None:
+        row = self._job.store.previous(key)
+        return None if row is None else row.last_text_digest or row.last_payload_digest
+
+
+class LateCookies(AskingAgain):
+    """Asks again what may have been a gate, where a site set a cookie only after it was asked for.
+
+    A gate stands at many URLs: it redirects them to one, refuses them, or shows one text. When
+    nothing else is left to do, some URLs of each such group are asked with the cookies of now, and
+    where one of them gives something else, the whole group is. A site that gives cookies to each
+    page costs a few requests that way, and none where its seed gave them.
+
+    Of a host that got no cookies, and turns out to need them, all that is known is asked again.
+    """
+
+    def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
+        super().__init__(job, spider, enqueue)
+        self._notes = job.visits.notes
+        # What the asked URLs of each group said before; empty when the group is through.
+        self._tried: dict[str, dict[bytes, bytes | None]] = {}
+
+    @property
+    def is_due(self) -> bool:
+        return self._job.visits.asks_with_cookies
+
+    def ask(self) -> bool:
+        """Ask for some URLs again, where there is nothing else to do; return whether there are."""
+        domains = self._notes.late_cookies
+        found = sum(map(self._ask_all, self._job.visits.cookies.due))
+        if domains:
+            found += sum(self._ask(name, urls) for name, urls in self._groups(domains))
+        if domains and not found:
+            self._notes.forget_late_cookies()
+        return found > 0
+
+    def _ask_all(self, host: str) -> int:
+        """Ask again for all that is known of a host."""
+        self._job.visits.cookies.note_asked_again(host)
+        visits = self._job.visits
+        asked = {key: url for _, key, url in visits.known.repeated(visits.number)}
+        asked.update((page.key, page.url) for page in self._job.store.urls())
+        of_host = [(key, url) for key, url in asked.items() if urlsplit(url).hostname == host]
+        return sum(self._ask_again(key, url) for key, url in of_host)
+
+    def _groups(self, domains: Iterable[str]) -> list[tuple[str, list[_Asked]]]:
+        """Return the largest groups of URLs with one answer; what has none of its kind is one."""
+        groups: defaultdict[str, list[_Asked]] = defaultdict(list)
+        for name, key, url in self._job.visits.known.repeated(self._job.visits.number):
+            host = urlsplit(url).hostname or ""
+            if any(is_below(host, domain) for domain in domains):
+                groups[name].append((key, url))
+        for name in [name for name, urls in groups.items() if len(urls) == 1]:
+            groups[name.partition(" ")[0]] += groups.pop(name)
+        return sorted(groups.items(), key=lambda group: -len(group[1]))[:_MAX_GROUPS]
+
+    def _ask(self, name: str, urls: list[_Asked]) -> int:
+        tried = self._tried.get(name)
+        if tried is None:
+            chosen = urls[:_SAMPLE]
+        elif any(self._content_digest(key) != said for key, said in tried.items()):
+            chosen = [(key, url) for key, url in urls if key not in tried]
+        else:
+            chosen = []
+        self._tried[name] = {} if tried else {key: self._content_digest(key) for key, _ in chosen}
+        return sum(self._ask_again(key, url) for key, url in chosen)
+
+
+_REST_SECS = 5.0
+"""Ask again where a text was not met for so long."""
+
+_MIN_ROUND = 8
+"""Ask for this many URLs at least once one of them gave a page."""
+
+_MAX_FAILURES = 4
+"""Where pages came before, ask this many times more, each after twice the time: 155 s in all."""
+
+
+@dataclass(slots=True)
+class _Text:
+    """A text that stands at several URLs.
+
+    Attributes:
+        urls: The URLs by their keys, without those that gave a page.
+        met_at: The time at which it was met last.
+        asked: What the URLs of the last round said before, until it is looked at what came.
+        size: How many URLs are asked for next; 0: none any more.
+        failures: Rounds without a page, one after the other.
+    """
+
+    urls: dict[bytes, str] = field(default_factory=dict)
+    met_at: float = 0.0
+    asked: dict[bytes, bytes | None] = field(default_factory=dict)
+    size: int = 1
+    failures: int = 0
+    has_opened: bool = False
+
+    def note(self, opened: Collection[bytes]) -> None:
+        """Note which URLs of the last round gave a page."""
+        if len(opened) == len(self.asked):
+            self.met_at = 0.0  # it is gone
+        for key in opened:
+            self.urls.pop(key, None)
+        self.has_opened = self.has_opened or bool(opened)
+        self.failures = 0 if opened else self.failures + 1
+        self.size = max(_MIN_ROUND, 2 * len(opened)) if opened else 1
+        if not opened and not (self.has_opened and self.failures <= _MAX_FAILURES):
+            self.size = 0
+        self.asked = {}
+
+
+class PassingWalls(AskingAgain):
+    """Asks again where one text stood in place of pages, since it may have been there for a while.
+
+    A site that is being mended, or was asked too often, may say so with HTTP 200. When nothing else
+    is left to do, one URL of each such text is asked for. Where a page comes, more are asked, twice
+    as many as gave pages the last time, until all pages came or none does. So a text that stays
+    costs one request a visit, and a server that bears few requests is asked for few. A replay, and
+    a spider of another project, ask for nothing.
+
+    Attributes:
+        due_at: The time of the monotonic clock at which the next text is to be asked for.
+    """
+
+    def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
+        super().__init__(job, spider, enqueue)
+        self._walls = job.processor.walls
+        self._texts: defaultdict[int, _Text] = defaultdict(_Text)
+        self.due_at = math.inf
+
+    @property
+    def is_due(self) -> bool:
+        return self._walls.are_met
+
+    def ask(self) -> bool:
+        """Ask for some URLs, where there is nothing else to do; return whether there are any."""
+        self.due_at = math.inf
+        if not self.is_due:
+            return False
+        standing = set[bytes]()
+        if hasattr(self._spider, "parse_control"):  # an archive gives no other answer
+            for number, key, url, met_at in self._job.visits.known.standing(
+                self._job.visits.number
+            ):
+                text = self._texts[number]
+                text.urls[key] = url
+                text.met_at = max(text.met_at, met_at)
+                standing.add(key)
+        found = sum(self._ask_some(text, standing) for text in self._texts.values())
+        if not found and self.due_at == math.inf:
+            self._walls.note_asked()
+        return found > 0
+
+    def _ask_some(self, text: _Text, standing: Collection[bytes]) -> int:
+        """Ask for some URLs of a text, unless it was met a short while ago."""
+        if text.asked:
+            text.note([key for key in text.asked if self._has_opened(key, text, standing)])
+        if not text.size or not text.urls:
+            return 0
+        secs = text.met_at + _REST_SECS * 2**text.failures - time.time()
+        if secs > 0:
+            self.due_at = min(self.due_at, time.monotonic() + secs)
+            return 0
+        chosen = list(islice(text.urls.items(), text.size))
+        text.asked = {key: self._content_digest(key) for key, _ in chosen}
+        return sum(self._ask_again(key, url) for key, url in chosen)
+
+    def _has_opened(self, key: bytes, text: _Text, standing: Collection[bytes]) -> bool:
+        return key not in standing and self._content_digest(key) != text.asked[key]
