@@ -161,10 +161,10 @@ WHERE seen_visit = ?1 AND verdict IN ({listed(WALLS)})
 
 
 _MAX_ORIGINALS = 8
-"""Texts with the most copies that are asked for again; those of walls are besides."""
+"""Texts with the most copies are asked for again, at most this many; walls are besides."""
 
-# What a URL says now, in the order of the last met; those that gave a page since are none. A long
-# text has no cluster, and its copies are told by their original.
+# What a URL says now; those that gave a page since are left out. A long text has no cluster, so its
+# copies are told by their original.
 _STANDING = f"""
 WITH originals AS (
   SELECT duplicate_of FROM pages WHERE latest = 1 AND seen_visit = ?1 AND duplicate_of NOTNULL
@@ -181,6 +181,16 @@ UNION ALL
 SELECT -coalesce(duplicate_of, id), key, url, seen_at FROM pages
 WHERE latest = 1 AND seen_visit = ?1 AND coalesce(duplicate_of, id) IN originals
   AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = pages.id)
+UNION ALL
+SELECT 'redirect ' || hex(target), key, url, NULL FROM redirects
+WHERE key <> target AND target IN (
+    SELECT target FROM redirects WHERE key <> target GROUP BY 1 HAVING count(*) >= {MIN_COPIES})
+UNION ALL
+SELECT 'status ' || status, key, url, seen_at FROM pages
+WHERE visit = ?1 AND verdict = '{FAILED}' AND latest = 1 AND status IN (
+    SELECT status FROM pages
+    WHERE visit = ?1 AND verdict = '{FAILED}' AND status BETWEEN 400 AND 499
+    GROUP BY 1 HAVING count(*) >= {MIN_COPIES})
 ORDER BY 1, 4 DESC
 """
 
@@ -280,12 +290,12 @@ class KnownUrls:
         """
         yield from self._database.read(_REPEATED, (visit,))
 
-    def standing(self, visit: int) -> Iterator[tuple[int, bytes, str, float]]:
-        """Yield a number for each text that stands at several URLs, with key, URL and time of each.
+    def standing(self, visit: int) -> Iterator[tuple[int | str, bytes, str, float | None]]:
+        """Yield a name for each answer of several URLs of a visit, with key, URL and time of each.
 
-        Those of a text follow each other, the last met first.
+        Those of an answer follow each other, the last met first; of redirects no time is known.
 
-        Complexity: O(pages of clusters).
+        Complexity: O(URLs).
         """
         yield from self._database.read(_STANDING, (visit,))
 

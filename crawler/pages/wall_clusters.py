@@ -38,7 +38,7 @@ STANDING_NAMES = 3
 """Ask again for a text that stood at this many last names of paths, be it a wall or not."""
 
 MIN_COPIES = 4
-"""Ask again for a text that this many pages repeat."""
+"""Ask again for a text that this many pages repeat, and for another answer of as many URLs."""
 
 _MAX_FOLDERS = 2
 HASH_BYTES = 4

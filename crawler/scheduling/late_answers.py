@@ -124,7 +124,7 @@ class LateCookies(AskingAgain):
 
 
 _REST_SECS = 5.0
-"""Ask again where a text was not met for so long."""
+"""Ask again where an answer was not met for so long."""
 
 _MIN_ROUND = 8
 """Ask for this many URLs at least once one of them gave a page."""
@@ -134,12 +134,13 @@ _MAX_FAILURES = 4
 
 
 @dataclass(slots=True)
-class _Text:
-    """A text that stands at several URLs.
+class _Answer:
+    """An answer of several URLs.
 
     Attributes:
         urls: The URLs by their keys, without those that gave a page.
         met_at: The time at which it was met last.
+        noted_at: The time at which it was noted here.
         asked: What the URLs of the last round said before, until it is looked at what came.
         size: How many URLs are asked for next; 0: none any more.
         failures: Rounds without a page, one after the other.
@@ -147,6 +148,7 @@ class _Text:
 
     urls: dict[bytes, str] = field(default_factory=dict)
     met_at: float = 0.0
+    noted_at: float = field(default_factory=time.time)
     asked: dict[bytes, bytes | None] = field(default_factory=dict)
     size: int = 1
     failures: int = 0
@@ -166,61 +168,61 @@ class _Text:
         self.asked = {}
 
 
-class PassingWalls(AskingAgain):
-    """Asks again where one text stood in place of pages, since it may have been there for a while.
+class PassingAnswers(AskingAgain):
+    """Asks again where one answer came in place of pages, since it may have come for a while.
 
-    A site that is being mended, or was asked too often, may say so with HTTP 200. When nothing else
-    is left to do, one URL of each such text is asked for. Where a page comes, more are asked, twice
-    as many as gave pages the last time, until all pages came or none does. So a text that stays
-    costs one request a visit, and a server that bears few requests is asked for few. A replay, and
-    a spider of another project, ask for nothing.
+    A site that is being mended, or was asked too often, may say so with HTTP 200 or 403, or by a
+    redirect. When nothing else is left to do, one URL of each such answer is asked for. Where a
+    page comes, more are asked, twice as many as gave pages the last time, until all pages came or
+    none does. So an answer that stays costs one request a visit, and a server that bears few
+    requests is asked for few. A replay, a fleet and a spider of another project ask for nothing.
 
     Attributes:
-        due_at: The time of the monotonic clock at which the next text is to be asked for.
+        due_at: The time of the monotonic clock at which the next one is to be asked for.
     """
 
     def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
         super().__init__(job, spider, enqueue)
         self._walls = job.processor.walls
-        self._texts: defaultdict[int, _Text] = defaultdict(_Text)
+        self._answers: defaultdict[int | str, _Answer] = defaultdict(_Answer)
         self.due_at = math.inf
+        # An archive gives no other answer.
+        self._is_through = job.fleet is not None or not hasattr(spider, "parse_control")
 
     @property
     def is_due(self) -> bool:
-        return self._walls.are_met
+        return not self._is_through or self._walls.are_met
 
     def ask(self) -> bool:
         """Ask for some URLs, where there is nothing else to do; return whether there are any."""
         self.due_at = math.inf
         if not self.is_due:
             return False
-        standing = set[bytes]()
-        if hasattr(self._spider, "parse_control"):  # an archive gives no other answer
-            for number, key, url, met_at in self._job.visits.known.standing(
-                self._job.visits.number
-            ):
-                text = self._texts[number]
-                text.urls[key] = url
-                text.met_at = max(text.met_at, met_at)
-                standing.add(key)
-        found = sum(self._ask_some(text, standing) for text in self._texts.values())
+        standing, visits = set[bytes](), self._job.visits
+        for name, key, url, met_at in visits.known.standing(visits.number):
+            answer = self._answers[name]
+            answer.urls[key] = url
+            answer.met_at = max(answer.met_at, met_at or answer.noted_at)
+            standing.add(key)
+        found = sum(self._ask_some(answer, standing) for answer in self._answers.values())
         if not found and self.due_at == math.inf:
+            self._is_through = True
             self._walls.note_asked()
         return found > 0
 
-    def _ask_some(self, text: _Text, standing: Collection[bytes]) -> int:
-        """Ask for some URLs of a text, unless it was met a short while ago."""
-        if text.asked:
-            text.note([key for key in text.asked if self._has_opened(key, text, standing)])
-        if not text.size or not text.urls:
+    def _ask_some(self, answer: _Answer, standing: Collection[bytes]) -> int:
+        """Ask for some URLs of an answer, unless it was met a short while ago."""
+        if answer.asked:
+            answer.note([key for key in answer.asked if self._has_opened(key, answer, standing)])
+        if not answer.size or not answer.urls:
             return 0
-        secs = text.met_at + _REST_SECS * 2**text.failures - time.time()
+        secs = answer.met_at + _REST_SECS * 2**answer.failures - time.time()
         if secs > 0:
             self.due_at = min(self.due_at, time.monotonic() + secs)
             return 0
-        chosen = list(islice(text.urls.items(), text.size))
-        text.asked = {key: self._content_digest(key) for key, _ in chosen}
+        chosen = list(islice(answer.urls.items(), answer.size))
+        answer.asked = {key: self._content_digest(key) for key, _ in chosen}
         return sum(self._ask_again(key, url) for key, url in chosen)
 
-    def _has_opened(self, key: bytes, text: _Text, standing: Collection[bytes]) -> bool:
-        return key not in standing and self._content_digest(key) != text.asked[key]
+    def _has_opened(self, key: bytes, answer: _Answer, standing: Collection[bytes]) -> bool:
+        return key not in standing and self._content_digest(key) != answer.asked[key]

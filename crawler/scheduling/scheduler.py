@@ -36,7 +36,7 @@ from crawler.scheduling.host_loads import (
     HostLoads,
     requests_in_progress,
 )
-from crawler.scheduling.late_answers import LateCookies, PassingWalls
+from crawler.scheduling.late_answers import LateCookies, PassingAnswers
 from crawler.scheduling.request_codec import UnstorableError, decode_request, encode_request
 from crawler.scheduling.requests_again import ShorterWays, UnfollowedLinks
 from crawler.scheduling.variant_requests import (
@@ -118,7 +118,7 @@ class FrontierScheduler(BaseScheduler):
         self._ways = ShorterWays(self._crawler, self._job, self._stored, self._lower)
         self._unfollowed = UnfollowedLinks(self._job, spider, self._enqueue)
         self._late = LateCookies(self._job, spider, self._enqueue)
-        self._passing = PassingWalls(self._job, spider, self._enqueue)
+        self._passing = PassingAnswers(self._job, spider, self._enqueue)
         self._job.begin_visit()
         self._watch_gates()
         self._rules.fixed.resume()
