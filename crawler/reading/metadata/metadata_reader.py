@@ -40,10 +40,7 @@ Found = tuple[str, str | None]
 """Code of a place, and the text there."""
 
 _HEADING = XPath("string(//h1)", smart_strings=False)
-# A union of all such attributes would take time squared.
-_AUTHOR = XPath(
-    "((/descendant::*/@rel[. = 'author'])[1] | (/descendant::*/@itemprop[. = 'author'])[1])[1]/.."
-)
+_AUTHOR = XPath("/descendant::*[@rel = 'author' or @itemprop = 'author'][1]")
 _NAMED = XPath("(.//*[@itemprop = 'name'])[1]")
 _TEXT = XPath("string()", smart_strings=False)
 
