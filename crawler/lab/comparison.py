@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from neardup.verification import JaccardVerifier, compared_with, containment, sp
 from neardup.whole import part_of, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from crawler.lab.crawl_source import Blocks, LabPage
     from crawler.lab.near_pairs import NearPair
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from neardup import Parameters
     from neardup.comparison.diff import WordRun
     from neardup.fingerprints.minhash import Estimate
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 DISTANCES = range(9)
 """The values of ``max_distance`` whose verdicts are shown."""
@@ -192,7 +195,7 @@ def compare(
     ours, theirs = (_side(*of, features) for of in zip((first, second), digests, own, strict=True))
     bits = _differing(ours, theirs)
     distance = None if bits is None else len(bits)
-    shares_band = _share_band(first, second, size)
+    shares_band = bool(_measured(_share_band, first, second, size))
     near = None
     if are_main and distance is not None:
         is_other, says_other = bool(reasons.difference), reasons.says_other(parameters)
@@ -211,12 +214,12 @@ def compare(
         bits=bits or (),
         jaccard=shared,
         shingle_size=size,
-        estimate=_estimate(first, second, size),
+        estimate=_measured(_estimate, first, second, size),
         first_in_second=containment(first, second, shingle_size=size),
         second_in_first=containment(second, first, shingle_size=size),
         cosine=cosine(first, second, "count"),
         log_cosine=cosine(first, second, "log_count"),
-        edit_ratio=_edit_ratio(first, second),
+        edit_ratio=_measured(edit_ratio, first, second),
         verdict=judge.verdict(parameters),
         verdicts=tuple(judge.at(bits, parameters) for bits in DISTANCES),
     )
@@ -279,24 +282,26 @@ class _Judge:
         return is_near or (parameters.verify and self.shares_band)
 
 
+def _measured(measure: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
+    """Return a measure of texts; None for those that have none, or are too long for it."""
+    try:
+        return measure(*args, **kwargs)
+    except (DocumentError, FingerprintError):
+        return None
+
+
 def _share_band(first: str, second: str, size: int) -> bool:
     """Whether the signatures of two texts agree in all values of a band."""
-    try:
-        signatures = minhash_many(
-            [first, second], permutations=CANDIDATE_PERMUTATIONS, shingle_size=size
-        )
-    except FingerprintError:
-        return False
+    signatures = minhash_many(
+        [first, second], permutations=CANDIDATE_PERMUTATIONS, shingle_size=size
+    )
     ours, theirs = signatures.reshape(2, *CANDIDATE_BANDING)
     return bool((ours == theirs).all(axis=1).any())
 
 
 def _side(part: str, digest: bytes, own: OwnShingles, features: Features) -> Side:
-    try:
-        fingerprint = simhash(part, features)
-    except FingerprintError:
-        fingerprint = None
-    return Side(count_words(word_bytes(folded_bytes(part))), digest, fingerprint, own)
+    words = count_words(word_bytes(folded_bytes(part)))
+    return Side(words, digest, _measured(simhash, part, features), own)
 
 
 def _differing(first: Side, second: Side) -> tuple[int, ...] | None:
@@ -306,18 +311,8 @@ def _differing(first: Side, second: Side) -> tuple[int, ...] | None:
     return tuple(place for place in range(_BITS) if different >> place & 1)
 
 
-def _estimate(first: str, second: str, size: int) -> Estimate | None:
-    try:
-        return similarity(minhash(first, shingle_size=size), minhash(second, shingle_size=size))
-    except FingerprintError:
-        return None
-
-
-def _edit_ratio(first: str, second: str) -> float | None:
-    try:
-        return edit_ratio(first, second)
-    except DocumentError:
-        return None
+def _estimate(first: str, second: str, size: int) -> Estimate:
+    return similarity(minhash(first, shingle_size=size), minhash(second, shingle_size=size))
 
 
 MAX_SHINGLES = 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from array import array
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
@@ -46,7 +45,7 @@ class LabPage:
     """A page of a crawl, without its text.
 
     Attributes:
-        id: The id, unique within its source and ascending in crawl order.
+        id: The id, unique among the pages that are looked at.
         url: The URL, as requested.
         title: The title; empty where there is none.
         words: The number of words of the judged text.
@@ -268,7 +267,8 @@ def _page_of(row: sqlite3.Row) -> LabPage:
 class Sources:
     """Pages of one source after the other; what is new comes in the order in which it is read.
 
-    Ids count from 0 over all of them. Verdicts name originals by these ids too.
+    An id tells the source too, and verdicts name originals by these ids. Those of one source alone
+    are its own.
 
     Args:
         parts: At least one.
@@ -280,9 +280,6 @@ class Sources:
     def __init__(self, parts: Sequence[CrawlSource]) -> None:
         self.parts = parts
         self._check_features()
-        self._part = array("H")
-        self._number = array("q")
-        self._ids: list[dict[int, int]] = [{} for _ in parts]
 
     @property
     def name(self) -> str:
@@ -318,31 +315,32 @@ class Sources:
     ) -> Iterator[T]:
         """Ask each part for what is its own, and yield all in the order asked for."""
         wanted: list[list[int]] = [[] for _ in self.parts]
-        for number in ids:
-            wanted[self._part[number]].append(self._number[number])
+        places = [number % len(self.parts) for number in ids]
+        for place, number in zip(places, ids, strict=True):
+            wanted[place].append(number // len(self.parts))
         found = [read(part, of) for part, of in zip(self.parts, wanted, strict=True)]
-        return (next(found[self._part[number]]) for number in ids)
+        return (next(found[place]) for place in places)
 
     def picture(self, number: int) -> bytes | None:
-        return self.parts[self._part[number]].picture(self._number[number])
+        own, place = divmod(number, len(self.parts))
+        return self.parts[place].picture(own)
 
     def boilerplate(self) -> PageBoilerplate:
         """Return what gives the boilerplate at the host of a page."""
         parts = [part.boilerplate() for part in self.parts]
-        return lambda page: parts[self._part[page.id]](page)
+        return lambda page: parts[page.id % len(parts)](page)
 
     def is_superseded(self) -> bool:
         # Each of them is to look.
         return any([part.is_superseded() for part in self.parts])  # noqa: C419
 
     def _numbered(self, place: int, page: LabPage) -> LabPage:
-        ids = self._ids[place]
-        number = ids[page.id] = len(self._part)
-        self._part.append(place)
-        self._number.append(page.id)
-        original = None if page.duplicate_of is None else ids.get(page.duplicate_of)
-        resembled = None if page.resembles is None else ids.get(page.resembles)
-        return replace(page, id=number, duplicate_of=original, resembles=resembled)
+        numbers = [
+            None if one is None else one * len(self.parts) + place
+            for one in (page.duplicate_of, page.resembles)
+        ]
+        number = page.id * len(self.parts) + place
+        return replace(page, id=number, duplicate_of=numbers[0], resembles=numbers[1])
 
     def _check_features(self) -> None:
         first = self.parts[0]

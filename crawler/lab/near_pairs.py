@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawler.lab.judgement import SIMHASH
+from neardup.clustering import clusters
 from neardup.evaluation.near_arrays import RADIUS
 
 if TYPE_CHECKING:
@@ -221,11 +222,11 @@ def ranked_pairs(of: WeighedPairs, choice: Choice, distances: Sequence[int]) -> 
 
     It counts that distance and similarity disagree, that the similarity is near ``min_similarity``
     and the distance near ``max_distance``. Every further pair of one family counts less: the second
-    half, the third a third. Of more than 200,000 pairs an even sample is weighed.
+    half, the third a third. Of more than 200,000 pairs an even sample is looked at.
     """
     every = distinct_pairs(of)
     pairs = sampled(every.taken(np.isin(every.distance, list(distances))), _MAX_WEIGHED)
-    families = _families(every, len(of.is_judged))[pairs.later]
+    families = _families(sampled(every, _MAX_WEIGHED), len(of.is_judged))[pairs.later]
     weights = _fewer_of_each(families, _weights(pairs, choice))
     return pairs.taken(np.lexsort((pairs.later, pairs.earlier, -weights)))
 
@@ -262,22 +263,13 @@ def _has_label(
 
 
 def _families(pairs: Pairs, count: int) -> NDArray[np.int32]:
-    """Return for each place the earliest one that it hangs together with by related pairs.
-
-    A chain is one family, however little its ends share.
-
-    Complexity: O((pairs + count) * log(longest chain)).
-    """
+    """Return for each place the earliest one that it hangs together with by related pairs."""
     related = pairs.taken(pairs.similarity >= _RELATED)
     families = np.arange(count, dtype=np.int32)
-    while True:
-        ones, others = families[related.earlier], families[related.later]
-        if (ones == others).all():
-            return families
-        np.minimum.at(families, np.maximum(ones, others), np.minimum(ones, others))
-        # Each step of a chain is left out, until all lead to the earliest place.
-        while not np.array_equal(families, further := families[families]):
-            families = further
+    ends = zip(related.earlier.tolist(), related.later.tolist(), strict=True)
+    for cluster in clusters(ends):
+        families[list(cluster.members)] = cluster.representative
+    return families
 
 
 def _weights(pairs: Pairs, choice: Choice) -> NDArray[np.float64]:

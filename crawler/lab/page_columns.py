@@ -146,7 +146,6 @@ class PageColumns:
         return [self.pages[self.holders[number]].id for number in texts.tolist()]
 
     def _place(self, number: int | None) -> int:
-        # Ids of several sources begin with 0.
         return -1 if number is None else self._places.get(number, -1)
 
     def _text(self, place: int) -> int:

@@ -49,9 +49,8 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _MAX_PREPARED = 3
-_MAX_REMEMBERED, _MIN_REMEMBERED = 32, 6
-_PAGES_REMEMBERED = 6_000_000
-"""The largest number of pages in all remembered answers; each takes some 16 bytes."""
+_MAX_REMEMBERED = 8
+"""The largest number of remembered answers; each takes some 16 bytes a page."""
 
 
 class Session:
@@ -276,8 +275,7 @@ class Session:
         remembered = self._remembered
         # Used last comes last, so that the first to go was not used for longest.
         remembered[what] = remembered.pop(what) if what in remembered else make()
-        most = max(_MIN_REMEMBERED, _PAGES_REMEMBERED // max(1, len(self)))
-        while len(remembered) > min(_MAX_REMEMBERED, most):
+        if len(remembered) > _MAX_REMEMBERED:
             del remembered[next(iter(remembered))]
         return cast("R", remembered[what])
 

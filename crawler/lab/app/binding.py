@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import os
 import secrets
 import socket
 from dataclasses import dataclass
@@ -83,15 +84,8 @@ def _listen(host: str, port: int) -> socket.socket:
     family, _, _, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
-    except BaseException:
-        listening.close()
-        raise
-    return listening
+    takes_both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+    return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=takes_both)
 
 
 def _is_loopback(listening: socket.socket) -> bool:
@@ -102,7 +96,7 @@ def _words(host: str, port: int, error: OSError) -> str:
     if isinstance(error, socket.gaierror):
         return f"--host {host}: no address of this machine"
     where = f"{host} port {port}" if port else host
-    return f"{where}: {error.strerror}"
+    return f"{where}: {os.strerror(error.errno or 0)}"
 
 
 @dataclass(frozen=True)

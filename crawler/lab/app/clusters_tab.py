@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
-    from crawler.lab.judgement import Choice, Judgement
+    from crawler.lab.judgement import Judgement
     from crawler.lab.near_pairs import ListFilter
     from crawler.url_rules.learning.proposals import Proposal
     from neardup import Parameters
@@ -113,13 +113,6 @@ def _show_rules(rules: Sequence[StoredRule]) -> None:
                 ui.label(f"{rule.texts:,} texts for it, {saved}").classes("soft")
 
 
-class _Question(NamedTuple):
-    choice: Choice
-    reading: int
-    search: ListFilter
-    pages: int
-
-
 class ClustersTab:
     """Pages of clusters; who reads one is not disturbed by pages that come."""
 
@@ -129,9 +122,10 @@ class ClustersTab:
         self._clusters: list[LabCluster] = []
         self._judgement: Judgement
         self._rules: Sequence[Teaching] = ()
-        self._answered: _Question | None = None
+        self._answered: tuple[object, ...] = ()
+        self._count = 0
         with ui.element().classes("stack"):
-            self._answers = Answers(lab, trial, self._ask, self._answer)
+            self._answers = Answers(lab, trial, self._basis, self._answer)
             with ui.element().classes("line"):
                 self._field = SearchField(self.refresh)
                 self._words = ui.label("Looking.").classes("soft")
@@ -143,29 +137,31 @@ class ClustersTab:
             self._body = ui.element().classes("stack")
 
     async def refresh(self) -> None:
-        answered = self._answered
-        now = self._ask()
-        if answered is not None and self._clusters and answered[:3] == now[:3]:
-            self._again.set_visibility(answered.pages != now.pages)
+        if self._clusters and self._answered == self._asked():
+            self._again.set_visibility(self._count != len(self._lab.session))
             return
         self._answers.wake()
 
     async def _renew(self) -> None:
-        self._answered = None
+        self._answered = ()
         await self.refresh()
 
-    def _ask(self) -> _Question:
-        search = self._field.search
-        return _Question(self._trial.choice, self._lab.reading, search, len(self._lab.session))
+    def _asked(self) -> tuple[object, ...]:
+        return self._trial.choice, self._lab.reading, self._field.search
 
-    async def _answer(self, asked: _Question) -> None:
-        judgement = await self._lab.judge(asked.choice)
+    def _basis(self) -> tuple[object, ...]:
+        return self._field.search, len(self._lab.session)
+
+    async def _answer(self) -> None:
+        asked, count = self._asked(), len(self._lab.session)
+        choice, search = self._trial.choice, self._field.search
+        judgement = await self._lab.judge(choice)
         self._judgement = judgement
-        self._clusters = await self._lab.run(self._find, judgement, asked.search)
+        self._clusters = await self._lab.run(self._find, judgement, search)
         self._rules = await self._lab.run(self._read_rules)
-        self._answered = asked
+        self._answered, self._count = asked, count
         self._again.set_visibility(False)
-        self._words.text = _words_of(judgement, len(self._clusters), asked.search)
+        self._words.text = _words_of(judgement, len(self._clusters), search)
         last = max(1, -(-len(self._clusters) // AT_ONCE))
         self._pages.max = last
         self._pages.set_visibility(last > 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nicegui import ui
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.comparison import Side
     from crawler.lab.crawl_source import Sources
-    from crawler.lab.judgement import Choice
     from crawler.lab.session import Session
     from crawler.lab.sides import ComparedText
     from neardup import Parameters
@@ -133,15 +132,6 @@ def is_url(written: str) -> bool:
     return written.lower().startswith(("http://", "https://")) and len(written.split()) == 1
 
 
-class _Question(NamedTuple):
-    """What is asked; ``times`` counts how often, since a page that was missing may have come."""
-
-    choice: Choice
-    compared: ComparedText
-    given: tuple[str, str] | None
-    times: int
-
-
 class CompareTab:
     """The tab Compare: it compares texts that were put in and stored pages, and fetches nothing."""
 
@@ -158,7 +148,7 @@ class CompareTab:
                 self._first, self._second = (self._field(name) for name in ("first", "second"))
             with ui.element().classes("line"):
                 button("Compare", self._compare, "main")
-                self._answers = Answers(lab, trial, self._ask, self._answer)
+                self._answers = Answers(lab, trial, self._basis, self._answer)
             self._result = ui.element().classes("stack")
             self._result.set_visibility(False)
             with self._result:
@@ -199,25 +189,28 @@ class CompareTab:
     async def refresh(self) -> None:
         self._answers.wake()
 
-    def _ask(self) -> _Question:
-        return _Question(self._trial.choice, self._switch.compared, self._given, self._times)
+    def _basis(self) -> tuple[object, ...]:
+        """Name how often it was asked for too: a page that was missing may have come."""
+        return self._switch.compared, self._given, self._times
 
-    async def _answer(self, asked: _Question) -> None:
+    async def _answer(self) -> None:
         """Compare; nothing is looked for until there are texts."""
-        if asked.given is None:
+        parameters = self._trial.choice.parameters
+        if self._given is None:
             return
         try:
-            measured = await self._lab.run(self._measure, asked, asked.given)
+            measured = await self._lab.run(
+                self._measure, self._given, parameters, self._switch.compared
+            )
         except SourceError:
             self._result.set_visibility(False)
             raise
-        self._show(*measured, asked.choice.parameters)
+        self._show(*measured, parameters)
 
     def _measure(
-        self, asked: _Question, given: tuple[str, str]
+        self, given: tuple[str, str], parameters: Parameters, compared: ComparedText
     ) -> tuple[Comparison, PairTexts, TextSide, TextSide]:
         first, second = (find(one, self._lab.session, self._lab.sources) for one in given)
-        parameters = asked.choice.parameters
         found = compare(
             first.text[:MAX_CHARACTERS],
             second.text[:MAX_CHARACTERS],
@@ -226,7 +219,7 @@ class CompareTab:
             names=(first.called, second.called),
             blocks=(first.blocks, second.blocks),
         )
-        return found, pair_texts(first, second, parameters, asked.compared), first, second
+        return found, pair_texts(first, second, parameters, compared), first, second
 
     def _show(
         self,

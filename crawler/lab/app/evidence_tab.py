@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nicegui import ui
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
     from crawler.lab.distance_evidence import DistanceEvidence, EvidenceLine
-    from crawler.lab.judgement import Choice
-    from crawler.lab.labels import Label
     from neardup.evaluation.metrics import Interval
 
 _SHOWS = (
@@ -154,13 +152,6 @@ def _suggestion(name: str | None, names: list[str]) -> Options:
     return {**lines({"xAxis": name}), "lineStyle": looks, "label": label}
 
 
-class _Question(NamedTuple):
-    choice: Choice
-    labels: frozenset[Label]
-    reading: int
-    pages: int
-
-
 class EvidenceTab:
     """A suggestion with its reason, and what it rests on as curves and in numbers."""
 
@@ -168,12 +159,12 @@ class EvidenceTab:
         self._lab = lab
         self._trial = trial
         with ui.element().classes("stack"):
-            self._answers = Answers(lab, trial, self._ask, self._answer)
+            self._answers = Answers(lab, trial, self._basis, self._answer)
             with ui.element().classes("card whole"):
                 self._similarity = _Suggestion(self._try_similarity)
                 self._distance = _Suggestion(self._try_distance)
                 waiting = "Nothing is known yet: pages are being read and compared."
-                self._basis = ui.label(waiting).classes("note basis")
+                self._rests_on = ui.label(waiting).classes("note basis")
             with ui.element().classes("stack"):
                 self._similarities = _Lines("By min_similarity", "min_similarity")
                 self._distances = _Lines("By max_distance", "max_distance, bits")
@@ -181,17 +172,16 @@ class EvidenceTab:
     async def refresh(self) -> None:
         self._answers.wake()
 
-    def _ask(self) -> _Question:
-        labels = frozenset(self._lab.labels.values())
-        return _Question(self._trial.choice, labels, self._lab.reading, len(self._lab.session))
+    def _basis(self) -> tuple[object, ...]:
+        return frozenset(self._lab.labels.values()), len(self._lab.session)
 
-    async def _answer(self, asked: _Question) -> None:
-        choice, labels = asked.choice, asked.labels
+    async def _answer(self) -> None:
+        choice, labels = self._trial.choice, list(self._lab.labels.values())
         evidence = await self._lab.ask(choice, lambda session: session.evidence(choice, labels))
         self._put_first(by_similarity=choice.parameters.verify)
         self._distance.show("max_distance", evidence.suggestion, evidence.reason)
         self._similarity.show("min_similarity", evidence.similarity, evidence.similarity_reason)
-        self._basis.text = basis_words(evidence, choice.parameters.min_similarity)
+        self._rests_on.text = basis_words(evidence, choice.parameters.min_similarity)
         self._distances.show(evidence.by_distance, evidence.suggestion)
         self._similarities.show(evidence.by_similarity, evidence.similarity)
 

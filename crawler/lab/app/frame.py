@@ -107,7 +107,6 @@ class Frame:
         self._trial = Trial(lab.running, self._refresh)
         self._trial.choice = parsed_choice(tried, lab.running) or self._trial.choice
         self._tabs: dict[str, Tab] = {}
-        self._shown = tab if tab in TABS else "Live"
         self._address = ""
         self._seen = -1
         self._is_refreshing = False
@@ -120,9 +119,9 @@ class Frame:
         self._bar = ParameterBar(lab, self._trial)
         with ui.element("main").classes("page"):
             self._fault = ui.label().classes("fault").props("role=alert")
-            panels = ui.tab_panels(tabs, value=self._shown, animated=False)
-            panels.on_value_change(lambda event: self._show(str(event.value)))
-            with panels:
+            shown = tab if tab in TABS else "Live"
+            self._panels = ui.tab_panels(tabs, value=shown, animated=False, on_change=self._refresh)
+            with self._panels:
                 for name, kind in TABS.items():
                     with ui.tab_panel(name):
                         self._tabs[name] = kind(lab, self._trial)
@@ -139,10 +138,6 @@ class Frame:
                 ui.spinner(size="14px")
                 self._progress_words = ui.label()
             theme_switch()
-
-    async def _show(self, name: str) -> None:
-        self._shown = name
-        await self._refresh()
 
     async def _tick(self) -> None:
         """Show the current state of the lab; where pages came, refresh the tab that is shown."""
@@ -167,7 +162,7 @@ class Frame:
         try:
             self._note_address()
             self._bar.refresh()
-            await self._tabs[self._shown].refresh()
+            await self._tabs[str(self._panels.value)].refresh()
         except StoppedError:  # by who asked for it, or the lab is being closed
             pass
         except SourceError as error:
@@ -177,7 +172,7 @@ class Frame:
 
     def _note_address(self) -> None:
         """Let the address say what is shown, so that a reload shows it again."""
-        address = address_of(self._shown, self._trial.choice, self._trial.holds)
+        address = address_of(str(self._panels.value), self._trial.choice, self._trial.holds)
         if address != self._address:
             self._address = address
             ui.navigate.history.replace(address)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nicegui import ui
 
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
-    from crawler.lab.judgement import Choice
     from crawler.lab.labels import Label
-    from crawler.lab.near_pairs import ListFilter, NearPair
+    from crawler.lab.near_pairs import NearPair
 
 AT_ONCE = 200
 """The number of pairs that are asked for at a time."""
@@ -149,14 +148,6 @@ class WindowLabels:
         return pair_of(pages[pair.first].text_digest, pages[pair.second].text_digest)
 
 
-class _Question(NamedTuple):
-    choice: Choice
-    distances: range
-    reading: int
-    search: ListFilter
-    pages: int
-
-
 class PairsTab:
     """Walks through pairs; a label is stored at once, and the next unlabelled pair comes."""
 
@@ -175,7 +166,7 @@ class PairsTab:
             )
             # A button keeps the focus after it was clicked on; keys are to go on working then.
             ui.keyboard(self._pressed, ignore=["input", "select", "textarea"])
-            self._answers = Answers(lab, trial, self._ask, self._answer)
+            self._answers = Answers(lab, trial, self._basis, self._answer)
             with ui.element().classes("line tools"):
                 self._range = DistanceRange(self.refresh)
                 with ui.element().classes("line deeds"):
@@ -219,26 +210,28 @@ class PairsTab:
         self._answers.wake()
         self._count()
 
-    def _ask(self) -> _Question:
-        pages = self._pages if self._walk.pairs else len(self._lab.session)
-        choice, search = self._trial.choice, self._field.search
-        return _Question(choice, self._range.distances, self._lab.reading, search, pages)
+    def _basis(self) -> tuple[object, ...]:
+        return self._range.distances, self._field.search, self._counted()
 
-    async def _answer(self, asked: _Question) -> None:
+    def _counted(self) -> int:
+        """Return the number of pages among which pairs were looked for; new ones change nothing."""
+        return self._pages if self._walk.pairs else len(self._lab.session)
+
+    async def _answer(self) -> None:
         """Begin to walk through the pairs that are asked for."""
-        pairs = await self._find(asked, AT_ONCE)
-        self._pages, self._reading = asked.pages, asked.reading
+        pages, reading = self._counted(), self._lab.reading
+        pairs = await self._find(AT_ONCE)
+        self._pages, self._reading = pages, reading
         self._walk.begin(pairs, self._labelling.is_labelled)
         await self._show()
 
-    async def _find(self, asked: _Question, limit: int) -> list[NearPair]:
+    async def _find(self, limit: int) -> list[NearPair]:
         labels = list(self._lab.labels.values())
-        choice, distances = asked.choice, asked.distances
+        choice, distances = self._trial.choice, self._range.distances
+        search = self._field.search
         return await self._lab.ask(
             choice,
-            lambda session: session.pairs(
-                choice, distances, limit, labels=labels, search=asked.search
-            ),
+            lambda session: session.pairs(choice, distances, limit, labels=labels, search=search),
         )
 
     async def _show(self) -> None:
@@ -304,7 +297,7 @@ class PairsTab:
 
     async def _find_more(self) -> None:
         if len(self._walk.pairs) % AT_ONCE == 0:
-            self._walk.add(await self._find(self._ask(), len(self._walk.pairs) + AT_ONCE))
+            self._walk.add(await self._find(len(self._walk.pairs) + AT_ONCE))
 
     async def _say(self, *, is_duplicate: bool) -> None:
         """Label what is read, not what comes when a key is pressed once more."""

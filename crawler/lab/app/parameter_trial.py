@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from nicegui import background_tasks, ui
 
@@ -224,17 +224,7 @@ class _Waiting:
         self._words.text = known
 
 
-class TabQuestion(Protocol):
-    """The question that a tab answers; equal ones have equal answers."""
-
-    @property
-    def choice(self) -> Choice: ...
-
-
-Asked = TypeVar("Asked", bound=TabQuestion)
-
-
-class Answers(Generic[Asked]):
+class Answers:
     """Shows the current answer in a tab, in the background, so that nothing waits for it.
 
     Nothing queues up: while one question is answered, those that come replace each other. The
@@ -243,68 +233,72 @@ class Answers(Generic[Asked]):
     Args:
         lab: The lab that answers.
         trial: The trial, set back to what was shown last where the reader leaves.
-        ask: Returns the current question.
-        answer: Shows the answer to a question.
+        basis: Returns what the answer rests on besides the choice that is tried and the pages.
+        answer: Shows the answer to what is asked when it is called.
     """
 
     def __init__(
         self,
         lab: Lab,
         trial: Trial,
-        ask: Callable[[], Asked],
-        answer: Callable[[Asked], Awaitable[None]],
+        basis: Callable[[], tuple[object, ...]],
+        answer: Callable[[], Awaitable[None]],
     ) -> None:
         self._lab = lab
         self._trial = trial
-        self._ask = ask
+        self._basis = basis
         self._answer = answer
-        self._shown: Asked | None = None
-        self._answering: Asked | None = None
+        self._shown: tuple[object, ...] | None = None
+        self._shown_choice: Choice | None = None
+        self._answering: Choice | None = None
         with ui.element().classes("unboxed") as self._place:
             self._waiting = _Waiting(lab, self._leave)
             self._fault = ui.label().classes("fault").props("role=alert")
 
     def wake(self) -> None:
         """Look whether something else is asked."""
-        asked = self._ask()
+        choice = self._trial.choice
         if self._answering is None:
-            self._answering = asked
+            self._answering = choice
             background_tasks.create(self._work(), name="answers", context=self._place)
-        elif key_of(self._answering.choice) != key_of(asked.choice):
+        elif key_of(self._answering) != key_of(choice):
             self._leave()
+
+    def _asked(self) -> tuple[object, ...]:
+        return self._trial.choice, self._lab.reading, *self._basis()
 
     async def _work(self) -> None:
         try:
-            while not self._place.is_deleted and (asked := self._ask()) != self._shown:
-                self._answering = asked
+            while not self._place.is_deleted and (asked := self._asked()) != self._shown:
+                self._answering = self._trial.choice
                 with self._waiting.for_answer():
-                    if not await self._try(asked):
+                    if not await self._try(asked, self._answering):
                         return
         finally:
             self._answering = None
 
-    async def _try(self, asked: Asked) -> bool:
+    async def _try(self, asked: tuple[object, ...], choice: Choice) -> bool:
         """Answer, or say why not; say whether to look for another question."""
         try:
-            await self._answer(asked)
+            await self._answer()
             self._fault.text = ""
         except SourceError as error:
             # Asked again at once it would be said again: it is, when something else is asked.
             self._fault.text = plain(str(error))
         except StoppedError:
-            return await self._return_from(asked)
-        self._shown = asked
+            return await self._return_from(choice)
+        self._shown, self._shown_choice = asked, choice
         return True
 
-    async def _return_from(self, asked: Asked) -> bool:
+    async def _return_from(self, choice: Choice) -> bool:
         """Go back to what was shown last, unless something else is wanted already."""
-        if self._trial.choice != asked.choice:
+        if self._trial.choice != choice:
             return True
-        last = Choice(self._trial.holds) if self._shown is None else self._shown.choice
+        last = self._shown_choice or Choice(self._trial.holds)
         await self._trial.set(last)
         # Where there is nothing to go back to, or the lab is being closed, no more is asked.
-        return last != asked.choice
+        return last != choice
 
     def _leave(self) -> None:
         if self._answering is not None:
-            self._lab.stop(self._answering.choice)
+            self._lab.stop(self._answering)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from nicegui import ui
@@ -327,21 +327,6 @@ class PageList:
                     inert_link(pages[original].url).classes("mono")
 
 
-class _Question(NamedTuple):
-    choice: Choice
-    holds: Parameters
-    reading: int
-    pages: int
-    with_parts: bool
-
-    @property
-    def drawing(self) -> tuple[object, ...]:
-        """The key of the charts of near texts: while it stays the same, only bounds move."""
-        tried = self.choice.parameters
-        features = tried.fingerprint_features
-        return self.reading, features, tried.verify_shingle_size, tried.min_words
-
-
 class ThresholdTab:
     """The tab Threshold: counts come first, then the charts, where usually only the bounds move."""
 
@@ -355,7 +340,7 @@ class ThresholdTab:
             with ui.element().classes("card controls"):
                 self._controls = Controls(trial)
             with ui.element().classes("stack"):
-                self._answers = Answers(lab, trial, self._ask, self._answer)
+                self._answers = Answers(lab, trial, self._basis, self._answer)
                 self._outcome = OutcomeFigures()
                 with ui.element().classes("cards"):
                     with ui.element().classes("card"):
@@ -376,10 +361,8 @@ class ThresholdTab:
         self._controls.show()
         self._answers.wake()
 
-    def _ask(self) -> _Question:
-        lab, trial = self._lab, self._trial
-        pages = len(lab.session)
-        return _Question(trial.choice, trial.holds, lab.reading, pages, self._wants_parts)
+    def _basis(self) -> tuple[object, ...]:
+        return self._trial.holds, len(self._lab.session), self._wants_parts
 
     async def _look_for_parts(self) -> None:
         self._wants_parts = True
@@ -390,15 +373,17 @@ class ThresholdTab:
         stored = await self._lab.stored()
         return changed_pages(tried, stored, self._lab.session.pages)
 
-    async def _answer(self, asked: _Question) -> None:
-        tried = await self._lab.judge(asked.choice, with_parts=asked.with_parts)
+    async def _answer(self) -> None:
+        choice, holds, basis = self._trial.choice, self._trial.holds, self._basis()
+        drawing = self._drawing(choice)
+        tried = await self._lab.judge(choice, with_parts=self._wants_parts)
         stored = await self._lab.stored()
-        now = await self._lab.judge(Choice(asked.holds))
+        now = await self._lab.judge(Choice(holds))
         changes = tried.changes_from(stored)
-        self._outcome.show(asked.choice, tried, stored, now)
+        self._outcome.show(choice, tried, stored, now)
         is_other = len(changes.now_kept) + len(changes.now_dropped) > 0
         self._downloads.show(has_rows=is_other)
-        least = asked.choice.parameters.min_similarity
+        least = choice.parameters.min_similarity
         self._now_dropped.show(changes.now_dropped, tried, least)
         self._now_kept.show(changes.now_kept, stored, least)
         if tried.part_of is None:
@@ -407,24 +392,30 @@ class ThresholdTab:
             self._parts.show(tried.parts, tried, least)
         self._look.set_visibility(tried.part_of is None)
         self._figures.draw_sizes(tried)
-        if not self._is_drawn(asked) and asked == self._ask():
-            await self._look_anew(asked)
-        self._figures.draw(asked.choice.parameters)
+        is_asked_still = (choice, basis) == (self._trial.choice, self._basis())
+        if not self._is_drawn(drawing, len(tried)) and is_asked_still:
+            await self._look_anew(choice, (drawing, len(tried)))
+        self._figures.draw(choice.parameters)
 
-    def _is_drawn(self, asked: _Question) -> bool:
+    def _drawing(self, choice: Choice) -> tuple[object, ...]:
+        """Return the key of the charts of near texts: where it is the same, only bounds move."""
+        tried = choice.parameters
+        features = tried.fingerprint_features
+        return self._lab.reading, features, tried.verify_shingle_size, tried.min_words
+
+    def _is_drawn(self, drawing: object, pages: int) -> bool:
         """Whether the charts need no more than other bounds, for now."""
-        if self._drawn is None or self._drawn[0] != asked.drawing:
+        if self._drawn is None or self._drawn[0] != drawing:
             return False
-        return self._drawn[1] == asked.pages or time.monotonic() < self._next_drawing
+        return self._drawn[1] == pages or time.monotonic() < self._next_drawing
 
-    async def _look_anew(self, asked: _Question) -> None:
+    async def _look_anew(self, choice: Choice, drawn: tuple[object, int]) -> None:
         start = time.monotonic()
-        choice = asked.choice
         nearest, scatter = await self._lab.ask(
             choice, lambda session: (session.histogram(choice), session.scatter(choice))
         )
         self._figures.take(nearest, scatter)
-        self._drawn = (asked.drawing, asked.pages)
+        self._drawn = drawn
         now = time.monotonic()
         self._next_drawing = now + _PATIENCE * (now - start)
 

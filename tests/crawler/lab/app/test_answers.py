@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nicegui import Client, ui
 
@@ -15,12 +15,6 @@ from tests.sites.prose import prose
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from crawler.lab.judgement import Choice
-
-
-class _Question(NamedTuple):
-    choice: Choice
 
 
 def test_what_a_closed_lab_does_not_answer_is_not_asked_again(tmp_path: Path) -> None:
@@ -33,13 +27,13 @@ def test_what_a_closed_lab_does_not_answer_is_not_asked_again(tmp_path: Path) ->
 
     trial = Trial(lab.running, told)
 
-    async def answer(question: _Question) -> None:
-        asked.append(question)
+    async def answer() -> None:
+        asked.append(trial.choice)
         assert len(asked) < 10
-        await lab.judge(question.choice)
+        await lab.judge(trial.choice)
 
     with closing(lab), Client(ui.page("/"), request=None):
-        answers = Answers(lab, trial, lambda: _Question(trial.choice), answer)
+        answers = Answers(lab, trial, tuple, answer)
         lab.close()
         asyncio.run(answers._work())
-    assert asked == [_Question(trial.choice)]
+    assert asked == [trial.choice]

@@ -26,16 +26,6 @@ def test_walk_begins_where_nothing_is_labelled() -> None:
     assert walk.current is None
 
 
-def test_steps_end_at_the_ends() -> None:
-    walk = walk_from(0)
-    assert not walk.step(-1)
-    assert walk.step(1)
-    assert walk.at == 1
-    assert walk.step(100)
-    assert walk.is_at_end
-    assert not walk.step(1)
-
-
 def test_steps_through_nothing_go_nowhere() -> None:
     walk = PairWalk()
     assert not walk.step(1)
@@ -48,12 +38,6 @@ def test_next_unlabelled_is_looked_for_round_past_the_end() -> None:
     walk = walk_from(3)
     assert walk.go_on(lambda one: one.first in (3, 4, 0))
     assert walk.at == 1
-
-
-def test_walk_stays_where_all_is_labelled() -> None:
-    walk = walk_from(3)
-    assert not walk.go_on(lambda _: True)
-    assert walk.at == 3
 
 
 def test_pairs_are_added_once() -> None:
