@@ -1,10 +1,11 @@
-"""What a terminal gets to see of the texts of strangers."""
+"""What a terminal and a log get to see of the texts of strangers."""
 
 from __future__ import annotations
 
 import ast
 import json
 import logging
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.console.escaping import plain, plain_json, plain_logs
+from crawler.console.escaping import JsonFormatter, plain, plain_json, plain_logs
 
 
 @pytest.mark.parametrize(
@@ -76,3 +77,43 @@ def test_nothing_else_prints() -> None:
             if isinstance(node, ast.Name)
         ]
         assert "print" not in names or path.name == "escaping.py", path
+
+
+def line_of(message: str, *args: object, with_error: bool = False) -> dict[str, str]:
+    error = sys.exc_info() if with_error else None
+    record = logging.LogRecord("some.logger", logging.ERROR, "", 1, message, args, error)
+    record.created = 1_767_323_045.678
+    text = JsonFormatter().format(record)
+    assert "\n" not in text
+    assert text.isprintable()
+    loaded: dict[str, str] = json.loads(text)
+    return loaded
+
+
+def test_parts_of_a_line() -> None:
+    assert line_of("%s: no", "a\x1b\nb") == {
+        "time": "2026-01-02T03:04:05.678+00:00",
+        "level": "ERROR",
+        "logger": "some.logger",
+        "message": "a\x1b\nb: no",
+    }
+
+
+@pytest.mark.parametrize(
+    ("message", "url"),
+    [
+        ("http://a.example/x: no sitemap", "http://a.example/x"),
+        ("Crawled (200) <GET https://a.example/?q=1> (referer: None)", "https://a.example/?q=1"),
+        ("see (http://a.example/y).", "http://a.example/y"),
+    ],
+)
+def test_the_first_url_of_the_message(message: str, url: str) -> None:
+    assert line_of(message)["url"] == url
+
+
+def test_the_traceback_of_an_error() -> None:
+    try:
+        raise ValueError("odd")
+    except ValueError:
+        line = line_of("broke", with_error=True)
+    assert line["exception"].splitlines()[-1] == "ValueError: odd"

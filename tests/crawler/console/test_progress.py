@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from crawler.console.progress import clock, panel_of, plain_line
+from crawler.console import progress
+from crawler.console.progress import ProgressLine, clock, panel_of, plain_line
 from crawler.crawl_numbers import FINISHING, RUNNING, Numbers, Sums
 from crawler.pages.verdicts import (
     CHANGED,
@@ -25,7 +26,7 @@ from crawler.pages.verdicts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 SUMS = Sums.of({NEW: 7, NEAR_DUPLICATE: 2, NOT_HTML: 1, FAILED: 3, "bytes": 4_000})
 NUMBERS = Numbers(
@@ -148,3 +149,61 @@ class TestPlainLine:
 )
 def test_clock(secs: float, shown: str) -> None:
     assert clock(secs) == shown
+
+
+class Terminal(io.StringIO):
+    """Standard error that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def _tell(line: ProgressLine) -> None:
+    line(0.25, "pages read")
+
+
+def _count(line: ProgressLine) -> None:
+    line.begin("pages judged", 3)
+    line.advance(2)
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (_tell, " 25 %  pages read"),
+        (_count, " 67 %  pages judged: 2 of 3"),
+    ],
+)
+class TestProgressLine:
+    def test_a_terminal_shows_it_and_is_left_clean(
+        self, monkeypatch: pytest.MonkeyPatch, act: Callable[[ProgressLine], None], words: str
+    ) -> None:
+        terminal = Terminal()
+        monkeypatch.setattr("sys.stderr", terminal)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(progress, "REDRAW_SECS", 0)
+        with ProgressLine() as line:
+            act(line)
+            assert words in terminal.getvalue()
+        assert terminal.getvalue().rpartition(words)[2].endswith("\x1b[2K")
+
+    def test_elsewhere_nothing_is_written(
+        self, monkeypatch: pytest.MonkeyPatch, act: Callable[[ProgressLine], None], words: str
+    ) -> None:
+        file = io.StringIO()
+        monkeypatch.setattr("sys.stderr", file)
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setattr(progress, "REDRAW_SECS", 0)
+        with ProgressLine() as line:
+            act(line)
+        assert file.getvalue() == ""
+
+
+def test_it_never_acts_on_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "REDRAW_SECS", 0)
+    with ProgressLine() as line:
+        line(0.5, "a\x1b]0;title\x07b [bold]c")
+    assert "a␛]0;title␇b [bold]c" in terminal.getvalue()

@@ -1,10 +1,13 @@
-"""Long URLs and refused names; more of private addresses, and decompression, in their own files."""
+"""Long URLs, refused names, and redirects that browsers follow."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, NotConfigured
+from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from crawler.downloadermiddlewares.limits import (
@@ -12,6 +15,7 @@ from crawler.downloadermiddlewares.limits import (
     LongUrls,
     PrivateAddressError,
     PrivateAddresses,
+    ReadRedirects,
 )
 from crawler.urls.private_hosts import may_resolve
 
@@ -65,3 +69,39 @@ class TestNamesThatAreNotResolved:
             Request(f"{self.inside}robots.txt", meta={"dont_obey_robotstxt": True})
         )
         assert not may_resolve("inside.example.com", "10.0.0.1")
+
+
+class TestReadRedirects:
+    @pytest.mark.parametrize(
+        ("status", "location", "found"),
+        [
+            (300, "/a", (302, b"/a")),
+            (300, None, (300, None)),
+            (302, "\\a\\b?c=\\d", (302, b"/a/b?c=\\d")),
+            (302, " ", (302, None)),
+            (307, "/a", (307, b"/a")),
+        ],
+    )
+    def test_it_leads_where_others_go(
+        self, status: int, location: str | None, found: tuple[int, bytes | None]
+    ) -> None:
+        headers = {} if location is None else {"Location": location}
+        answer = Response(URL, status=status, headers=headers)
+        request = Request(URL)
+        read = ReadRedirects.from_crawler(get_crawler()).process_response(request, answer)
+        assert (read.status, read.headers.get(b"Location")) == found
+        assert location is None or read.request is request
+
+    @pytest.mark.parametrize(
+        "meta",
+        [
+            {"dont_redirect": True},
+            {"handle_httpstatus_all": True},
+            {"handle_httpstatus_list": [300]},
+        ],
+    )
+    def test_an_answer_that_the_spider_wants_stays_as_it_came(self, meta: dict[str, Any]) -> None:
+        answer = Response(URL, status=300, headers={"Location": "\\a"})
+        middleware = ReadRedirects.from_crawler(get_crawler())
+        assert middleware.process_response(Request(URL, meta=meta), answer) is answer
+        assert answer.headers[b"Location"] == b"\\a"

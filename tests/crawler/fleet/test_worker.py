@@ -148,24 +148,21 @@ async def test_what_is_found_late_is_work(redis_url: str, tmp_path: Path) -> Non
         assert not own.worker.is_finished
 
 
-def test_what_is_found_and_sent_while_the_fleet_is_counted_is_work(
+async def test_what_is_found_and_sent_while_the_fleet_is_counted_is_work(
     redis_url: str, tmp_path: Path
 ) -> None:
-    async def run() -> None:
-        async with crawl(redis_url, tmp_path / "one") as own:
-            counts = own.frontier.counts
+    async with crawl(redis_url, tmp_path / "one") as own:
+        counts = own.frontier.counts
 
-            async def counts_late() -> Any:
-                found = await counts()
-                own.outbox.add(link(A, "1"))
-                await own.worker.deliver()
-                return found
+        async def counts_late() -> Any:
+            found = await counts()
+            own.outbox.add(link(A, "1"))
+            await own.worker.deliver()
+            return found
 
-            own.frontier.counts = counts_late  # type: ignore[method-assign]
-            await own.worker._count()
-            assert not own.worker.is_finished
-
-    asyncio.run(run())
+        own.frontier.counts = counts_late  # type: ignore[method-assign]
+        await own.worker._count()
+        assert not own.worker.is_finished
 
 
 async def test_tries_its_rules_before_the_fleet_is_finished(redis_url: str, tmp_path: Path) -> None:
@@ -185,37 +182,36 @@ async def test_tries_its_rules_before_the_fleet_is_finished(redis_url: str, tmp_
         assert own.worker.is_finished
 
 
-def test_keeps_a_host_of_which_a_rule_puts_something_back(redis_url: str, tmp_path: Path) -> None:
-    async def run() -> None:
-        async with crawl(redis_url, tmp_path / "one") as own:
-            own.outbox.add(link(A, "1"))
-            await own.worker._tick()
-            own.skip()
-            await own.worker._tick()
-            assert (await own.frontier.counts()).parked == 1
-            own.worker._hosts._active[A] -= IDLE_SECS
-            own.worker._ask_again = 0.0
-            lease = own.frontier.lease
+async def test_keeps_a_host_of_which_a_rule_puts_something_back(
+    redis_url: str, tmp_path: Path
+) -> None:
+    async with crawl(redis_url, tmp_path / "one") as own:
+        own.outbox.add(link(A, "1"))
+        await own.worker._tick()
+        own.skip()
+        await own.worker._tick()
+        assert (await own.frontier.counts()).parked == 1
+        own.worker._hosts._active[A] -= IDLE_SECS
+        own.worker._ask_again = 0.0
+        lease = own.frontier.lease
 
-            async def lease_meanwhile(*wish: Any, **more: Any) -> Any:
-                own.put_back()
-                return await lease(*wish, **more)
+        async def lease_meanwhile(*wish: Any, **more: Any) -> Any:
+            own.put_back()
+            return await lease(*wish, **more)
 
-            own.frontier.lease = lease_meanwhile  # type: ignore[method-assign]
-            await own.worker._tick()
-            own.frontier.lease = lease  # type: ignore[method-assign]
-            assert own.frontier.owned == {A}
-            own.worker._ask_again = 0.0
-            await own.worker._tick()
-            own.end_one()
-            own.worker._ask_again = 0.0
-            await turn(own)
-            await own.worker._count()
-            assert own.queued == 0
-            assert own.worker.is_finished
-            assert (await own.frontier.counts()).done == 1
-
-    asyncio.run(run())
+        own.frontier.lease = lease_meanwhile  # type: ignore[method-assign]
+        await own.worker._tick()
+        own.frontier.lease = lease  # type: ignore[method-assign]
+        assert own.frontier.owned == {A}
+        own.worker._ask_again = 0.0
+        await own.worker._tick()
+        own.end_one()
+        own.worker._ask_again = 0.0
+        await turn(own)
+        await own.worker._count()
+        assert own.queued == 0
+        assert own.worker.is_finished
+        assert (await own.frontier.counts()).done == 1
 
 
 async def test_holds_what_the_frontier_says_after_it_was_taken_for_dead(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.spiders.arguments import secs_of, size_of
+from crawler.spiders.arguments import byte_count, secs_of, size_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,23 @@ def test_what_is_no_size_is_refused(written: str) -> None:
 def test_without_a_value_there_is_no_limit() -> None:
     assert secs_of({}) is None
     assert size_of({}) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "count"),
+    [
+        ("1", 1),
+        ("500M", 500_000_000),
+        ("1.5 GB", 1_500_000_000),
+        ("2k", 2_000),
+        ("3MiB", 3 * 2**20),
+    ],
+)
+def test_sizes_are_read(written: str, count: int) -> None:
+    assert byte_count(written) == count
+
+
+@pytest.mark.parametrize("written", ["", "0", "-1", "many", "1e9", "5 X", "M", "0.1"])
+def test_what_is_no_number_of_bytes_is_refused(written: str) -> None:
+    with pytest.raises(ValueError, match="a size such as"):
+        byte_count(written)
