@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from neardup.errors import ParameterError, ServerError
 from neardup.storage.redis.connecting import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     from crawler.url_rules.learning.proposals import Proposal
@@ -49,23 +49,19 @@ def jobs(tmp_path: Path) -> Iterator[list[Job]]:
         yield found
 
 
-def together(url: str, jobs: list[Job], act: Callable[[list[News]], Awaitable[None]]) -> list[News]:
-    """Let workers join a fleet, and do something with what they tell and hear."""
-
-    async def run() -> list[News]:
-        servers = [await connect(url, PREFIX) for _ in jobs]
-        names = ("host/0:1/ab", "host/1:1/ab")
-        news = [News(*each) for each in zip(jobs, servers, names, strict=False)]
-        try:
-            for one in news:
-                await one.begin()
-            await act(news)
-        finally:
-            for server in servers:
-                await server.close()
-        return news
-
-    return asyncio.run(run())
+@asynccontextmanager
+async def together(url: str, jobs: list[Job]) -> AsyncIterator[list[News]]:
+    """Let workers join a fleet, and give what they tell and hear by."""
+    servers = [await connect(url, PREFIX) for _ in jobs]
+    names = ("host/0:1/ab", "host/1:1/ab")
+    news = [News(*each) for each in zip(jobs, servers, names, strict=False)]
+    try:
+        for one in news:
+            await one.begin()
+        yield news
+    finally:
+        for server in servers:
+            await server.close()
 
 
 async def pass_on(news: list[News]) -> None:
@@ -89,8 +85,8 @@ def revoke(job: Job, proposal: Proposal) -> None:
             job.url_rules.trial.revoke(rule, "two pages differ", CounterExample(0, 0))
 
 
-def test_a_rule_holds_at_all_and_ends_at_all(redis_url: str, jobs: list[Job]) -> None:
-    async def act(news: list[News]) -> None:
+async def test_a_rule_holds_at_all_and_ends_at_all(redis_url: str, jobs: list[Job]) -> None:
+    async with together(redis_url, jobs) as news:
         jobs[0].url_rules.take([RULE, OTHER], "learned")
         await pass_on(news)
         assert held(jobs[1]) == {RULE, OTHER}
@@ -99,11 +95,9 @@ def test_a_rule_holds_at_all_and_ends_at_all(redis_url: str, jobs: list[Job]) ->
         await pass_on(news)
         assert held(jobs[0]) == held(jobs[1]) == {OTHER}
 
-    together(redis_url, jobs, act)
 
-
-def test_what_ended_holds_at_nobody_again(redis_url: str, jobs: list[Job]) -> None:
-    async def act(news: list[News]) -> None:
+async def test_what_ended_holds_at_nobody_again(redis_url: str, jobs: list[Job]) -> None:
+    async with together(redis_url, jobs) as news:
         jobs[0].url_rules.take([RULE], "learned")
         await pass_on(news[:1])
         revoke(jobs[0], RULE)
@@ -112,11 +106,11 @@ def test_what_ended_holds_at_nobody_again(redis_url: str, jobs: list[Job]) -> No
         await pass_on(news)
         assert held(jobs[0]) == held(jobs[1]) == set()
 
-    together(redis_url, jobs, act)
 
-
-def test_a_rule_that_was_covered_counts_for_no_mistake(redis_url: str, jobs: list[Job]) -> None:
-    async def act(news: list[News]) -> None:
+async def test_a_rule_that_was_covered_counts_for_no_mistake(
+    redis_url: str, jobs: list[Job]
+) -> None:
+    async with together(redis_url, jobs) as news:
         jobs[0].url_rules.take([RULE], "learned")
         await pass_on(news)
         assert isinstance(jobs[0].url_rules, UrlRules)
@@ -130,11 +124,9 @@ def test_a_rule_that_was_covered_counts_for_no_mistake(redis_url: str, jobs: lis
             .fetchone()[0]
         )
 
-    together(redis_url, jobs, act)
 
-
-def test_who_is_tuned_tunes_all(redis_url: str, jobs: list[Job]) -> None:
-    async def act(news: list[News]) -> None:
+async def test_who_is_tuned_tunes_all(redis_url: str, jobs: list[Job]) -> None:
+    async with together(redis_url, jobs) as news:
         jobs[0].save()
         jobs[1].save()
         assert jobs[1].folder is not None
@@ -145,13 +137,11 @@ def test_who_is_tuned_tunes_all(redis_url: str, jobs: list[Job]) -> None:
         for job in jobs:
             assert job.processor.tuned.parameters.max_distance == 6
 
-    together(redis_url, jobs, act)
 
-
-def test_parts_are_dropped_in_no_fleet(redis_url: str, jobs: list[Job]) -> None:
+async def test_parts_are_dropped_in_no_fleet(redis_url: str, jobs: list[Job]) -> None:
     refused = "drop_contained must be False: a fleet looks for no parts"
-
-    together(redis_url, jobs, pass_on)
+    async with together(redis_url, jobs) as news:
+        await pass_on(news)
     folder, database = jobs[0].folder, jobs[0].database
     assert folder is not None
     database.set_meta(meta_names.FLEET, "{}")  # as of a worker that was started as one
@@ -159,43 +149,40 @@ def test_parts_are_dropped_in_no_fleet(redis_url: str, jobs: list[Job]) -> None:
     with pytest.raises(ParameterError, match=refused):
         tune(folder, {"drop_contained": True}, "tune")
     with pytest.raises(ParameterError, match=refused):
-        tune_fleet(redis_url, None, {"drop_contained": True}, "tune")
+        await asyncio.to_thread(tune_fleet, redis_url, None, {"drop_contained": True}, "tune")
 
 
-def test_a_worker_that_joins_judges_as_the_fleet_does(redis_url: str, tmp_path: Path) -> None:
+async def test_a_worker_that_joins_judges_as_the_fleet_does(redis_url: str, tmp_path: Path) -> None:
     plain = Parameters()
     wanted = replace(plain, max_distance=7)
-    first = Job(tmp_path / "first", JobOptions(parameters=wanted))
-    second = Job(tmp_path / "second", JobOptions(parameters=plain))
-    try:
-        together(redis_url, [first, second], pass_on)
+    with (
+        closing(Job(tmp_path / "first", JobOptions(parameters=wanted))) as first,
+        closing(Job(tmp_path / "second", JobOptions(parameters=plain))) as second,
+    ):
+        async with together(redis_url, [first, second]) as news:
+            await pass_on(news)
         assert second.processor.tuned.parameters.max_distance == 7
         assert first.processor.tuned.parameters.max_distance == 7
-    finally:
-        first.close()
-        second.close()
 
 
-def test_a_seed_that_was_redirected_moves_the_scope_everywhere(
+async def test_a_seed_that_was_redirected_moves_the_scope_everywhere(
     redis_url: str, jobs: list[Job]
 ) -> None:
     moved = []
 
-    async def act(news: list[News]) -> None:
+    async with together(redis_url, jobs) as news:
         jobs[1].visits.notes.after_moved_seed.append(
             lambda seed, target: moved.append((seed, target))
         )
         jobs[0].visits.notes.note_moved_seed("http://example.com/", "http://www.example.com/")
         await pass_on(news)
         await pass_on(news)
-
-    together(redis_url, jobs, act)
     assert moved == [("http://example.com/", "http://www.example.com/")]
     assert jobs[1].visits.notes.moved_seeds() == dict(moved)
 
 
-def test_pages_of_all_are_counted(redis_url: str, jobs: list[Job]) -> None:
-    async def act(news: list[News]) -> None:
+async def test_pages_of_all_are_counted(redis_url: str, jobs: list[Job]) -> None:
+    async with together(redis_url, jobs) as news:
         for job, pages in zip(jobs, (3, 4), strict=True):
             job.result.verdicts["new"] += pages
         await pass_on(news)
@@ -203,13 +190,11 @@ def test_pages_of_all_are_counted(redis_url: str, jobs: list[Job]) -> None:
         assert [one.pages for one in news] == [8, 7]
         assert await news[1].board.pages_of_workers() == {"host/0:1/ab": 3, "host/1:1/ab": 4}
 
-    together(redis_url, jobs, act)
 
-
-def test_own_pages_count_also_where_they_were_told_and_not_heard_of(
+async def test_own_pages_count_also_where_they_were_told_and_not_heard_of(
     redis_url: str, jobs: list[Job]
 ) -> None:
-    async def act(news: list[News]) -> None:
+    async with together(redis_url, jobs) as news:
         jobs[0].result.verdicts["new"] += 3
         await news[0].tell(is_last=True)
         assert news[0].pages == 3
@@ -217,18 +202,16 @@ def test_own_pages_count_also_where_they_were_told_and_not_heard_of(
         jobs[0].result.verdicts["new"] += 1
         assert news[0].pages == 4
 
-    together(redis_url, jobs, act)
-
 
 @pytest.mark.parametrize(
     ("of", "name"), [(":pages", "foreign"), ("", "rules_version"), ("", "stop")]
 )
-def test_what_another_program_wrote_in_place_of_a_number_is_named(
+async def test_what_another_program_wrote_in_place_of_a_number_is_named(
     redis_url: str, jobs: list[Job], of: str, name: str
 ) -> None:
     key = f"{{{PREFIX}board}}{of}"
 
-    async def act(news: list[News]) -> None:
+    async with together(redis_url, jobs) as news:
         server = await connect(redis_url, PREFIX)
         await server.run("HSET", key, name, b"many\xff")
         with pytest.raises(ServerError, match=re.escape(f"{key} in Redis: expected a number")):
@@ -237,28 +220,22 @@ def test_what_another_program_wrote_in_place_of_a_number_is_named(
         await server.close()
         await news[0].hear()
 
-    together(redis_url, jobs, act)
 
-
-def test_a_redis_that_forgot_the_fleet_is_noticed(redis_url: str, jobs: list[Job]) -> None:
-    async def act(news: list[News]) -> None:
+async def test_a_redis_that_forgot_the_fleet_is_noticed(redis_url: str, jobs: list[Job]) -> None:
+    async with together(redis_url, jobs) as news:
         server = await connect(redis_url, PREFIX)
         await server.run("FLUSHALL")
         await server.close()
         await news[0].hear()
         assert news[0].is_lost
 
-    together(redis_url, jobs, act)
 
-
-def test_a_worker_that_learns_no_rules_takes_and_tells_none(
+async def test_a_worker_that_learns_no_rules_takes_and_tells_none(
     redis_url: str, jobs: list[Job], tmp_path: Path
 ) -> None:
-    async def act(news: list[News]) -> None:
-        jobs[0].url_rules.take([RULE], "learned")
-        await pass_on(news)
-
     with closing(Job(tmp_path / "off", JobOptions(learning=None))) as off:
         off.begin_visit()
-        together(redis_url, [jobs[0], off], act)
+        async with together(redis_url, [jobs[0], off]) as news:
+            jobs[0].url_rules.take([RULE], "learned")
+            await pass_on(news)
         assert held(off) == set()
