@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 from filelock import FileLock
 
 from crawler.url_rules.rule_files import read_rules
-from tests.crawler.maintenance.verify.crawled import SKIPPED, check, execute, make, rows
+from tests.crawler.maintenance.verify.conftest import folder, template
+from tests.crawler.maintenance.verify.crawled import SKIPPED, check, execute, rows
 from tests.crawls.command import scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("template") / "job"
-    make(folder)
-    return folder
-
-
-@pytest.fixture
-def folder(template: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(template, tmp_path / "job")
+__all__ = ["folder", "template"]
 
 
 def skipped(folder: Path) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import sqlite3
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
@@ -163,15 +162,10 @@ def test_a_page_without_a_checksum_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "job"
     make_whole(folder)
     return folder
-
-
-@pytest.fixture
-def folder(whole: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(whole, tmp_path / "job")
 
 
 def negated(old: float | str | bytes) -> float | str | bytes:
