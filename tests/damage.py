@@ -75,6 +75,17 @@ def refuses_other_lengths(path: Path, load: Callable[[Path], object], complaint:
         load(path)
 
 
+def run_until_it_kills_itself(program: str, *arguments: str | Path) -> None:
+    """Let Python run a program that ends with a kill of itself."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        env={"PYTHONPATH": ":".join([str(PROJECT), *sys.path])},
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == -signal.SIGKILL
+
+
 def said_before_a_kill(words: list[str], chance: Random, max_secs: float) -> list[str]:
     """Let a Python process say a line, kill it at some moment after, and return its whole lines."""
     command = [sys.executable, *words]

@@ -22,11 +22,6 @@ class TestVerification:
     # Two texts of other words: only a forged fingerprint makes them candidates.
     FORGED = Document(1000, analyse(FAR).digest, fingerprint_of(PAGE), FAR)
 
-    def test_a_candidate_that_is_not_alike_makes_no_verdict(self) -> None:
-        deduplicator = Deduplicator()
-        deduplicator.judge(1, PAGE)
-        assert deduplicator.judge_document(2, self.FORGED) == NEW
-
     def test_unverified_the_distance_decides(self) -> None:
         deduplicator = Deduplicator(Parameters(FEATURES, verify=False))
         deduplicator.judge(1, PAGE)
@@ -107,14 +102,3 @@ class TestPayloads:
         deduplicator = Deduplicator()
         assert deduplicator.judge(1, "", payload=b"<p>") == TOO_SHORT
         assert deduplicator.judge(2, "", payload=b"<p>") == TOO_SHORT
-
-    @pytest.mark.parametrize("place", ["memory", "disk"])
-    def test_an_empty_payload_makes_no_duplicate(self, tmp_path: Path, place: str) -> None:
-        digest = payload_digest(b"")
-        with Deduplicator(path=tmp_path if place == "disk" else None) as deduplicator:
-            assert deduplicator.judge(1, PAGE, payload=b"") == NEW
-            assert deduplicator.judge(2, FAR, payload=b"") == NEW
-            assert deduplicator.find_payload(digest) is None
-            document = replace(analyse("a third text " * 60), payload=digest)
-            assert deduplicator.judge_document(3, document) == NEW
-            assert deduplicator.judge_document(4, document) == equal(3)

@@ -1,6 +1,4 @@
 import shutil
-import subprocess
-import sys
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +23,7 @@ from neardup.errors import (
 from neardup.kept_facts import StoredFacts
 from neardup.names import Name
 from neardup.storage.documents import MemoryDocuments
+from tests.damage import run_until_it_kills_itself
 from tests.neardup.texts import FAR, NEAR, PAGE, SHORT, changed, prose
 from tests.neardup.verdicts import FEATURES, NEW, TOO_SHORT, equal, fingerprint_of, without_parts
 
@@ -74,32 +73,6 @@ class CrawlDatabase:
     def find_payload(self, digest: bytes, exclude: Collection[int] = ()) -> int | None:
         found = (number for number, page in self.pages.items() if page.payload == digest)
         return next((number for number in found if number not in exclude), None)
-
-
-def test_texts_are_judged_against_those_kept_before() -> None:
-    deduplicator = Deduplicator()
-    assert deduplicator.judge(10, PAGE) == NEW
-    assert deduplicator.judge(11, FAR) == NEW
-    assert deduplicator.judge(12, f"\n{PAGE.upper()} ") == equal(10)
-    near = deduplicator.judge(13, NEAR)
-    assert near.kind == "near_duplicate"
-    assert near.is_duplicate
-    assert near.duplicate_of == 10
-    assert near.distance == hamming(fingerprint_of(PAGE), fingerprint_of(NEAR)) <= 3
-    assert near.similarity == jaccard(PAGE, NEAR) >= 0.8
-    assert near.tier == "simhash"
-    assert not NEW.is_duplicate
-    assert len(deduplicator) == 2
-
-
-def test_only_equality_counts_below_min_words() -> None:
-    deduplicator = Deduplicator()
-    assert deduplicator.judge(1, SHORT) == TOO_SHORT
-    assert deduplicator.judge(2, SHORT.title()) == equal(1)
-    assert deduplicator.judge(3, SHORT.rsplit(" ", 1)[0]) == TOO_SHORT
-    assert deduplicator.judge(4, "☃☃") == TOO_SHORT
-    assert deduplicator.judge(5, " ☃☃") == equal(4)
-    assert len(deduplicator) == 0
 
 
 @pytest.mark.parametrize("place", ["memory", "directory", "opened again", "killed"])
@@ -152,14 +125,6 @@ def test_an_empty_text_is_never_a_duplicate_and_never_kept(text: str) -> None:
     assert len(documents) == 0
 
 
-def test_duplicates_name_originals_and_are_not_kept() -> None:
-    deduplicator = Deduplicator()
-    deduplicator.judge(1, PAGE)
-    for number, text in enumerate([PAGE, NEAR, NEAR, PAGE + " end"], start=2):
-        assert deduplicator.judge(number, text).duplicate_of == 1
-    assert len(deduplicator) == 1
-
-
 def test_the_nearest_is_named_and_of_equals_the_lowest_id() -> None:
     deduplicator = Deduplicator(Parameters(max_distance=8, min_similarity=0.5))
     farther = changed(PAGE, 7, count=8)
@@ -181,21 +146,8 @@ class TestExclude:
         assert deduplicator.judge(4, PAGE, exclude={1}).duplicate_of == 2
         assert deduplicator.judge(5, NEAR, exclude={1, 2}).duplicate_of == 3
 
-    def test_short_captures_are_excluded_too(self) -> None:
-        deduplicator = Deduplicator()
-        deduplicator.judge(1, "short")
-        assert deduplicator.judge(2, "short", exclude={1}) == TOO_SHORT
-        assert deduplicator.judge(3, "short").duplicate_of == 1
-
 
 class TestTheSameId:
-    def test_a_kept_id_gets_its_verdict_again(self) -> None:
-        deduplicator = Deduplicator()
-        for number, text, verdict in ((1, PAGE, NEW), (2, SHORT, TOO_SHORT)):
-            assert deduplicator.judge(number, text) == verdict
-            assert deduplicator.judge(number, text.upper()) == verdict
-        assert len(deduplicator) == 1
-
     @pytest.mark.parametrize("text", [FAR, NEAR, SHORT, ""])
     def test_a_kept_id_with_another_text_is_an_error(self, text: str) -> None:
         deduplicator = Deduplicator()
@@ -203,12 +155,6 @@ class TestTheSameId:
         with pytest.raises(DuplicateIdError, match="id 1 is kept with another text"):
             deduplicator.judge(1, text)
         assert len(deduplicator) == 1
-
-    def test_an_id_whose_text_was_dropped_is_judged_anew(self) -> None:
-        deduplicator = Deduplicator()
-        deduplicator.judge(1, PAGE)
-        assert deduplicator.judge(2, PAGE).duplicate_of == 1
-        assert deduplicator.judge(2, PAGE, exclude={1}) == NEW
 
     @pytest.mark.parametrize("text", [PAGE, SHORT])
     def test_it_is_not_its_own_duplicate_in_the_store_of_others(self, text: str) -> None:
@@ -248,13 +194,7 @@ class TestNoPageIsLost:
         assert deduplicator.judge(4, NEAR).duplicate_of == 2
 
     def test_what_flush_promised_survives_a_kill(self, tmp_path: Path) -> None:
-        ran = subprocess.run(
-            [sys.executable, "-c", KILLED, str(tmp_path)],
-            env={"PYTHONPATH": ":".join([str(Path(__file__).parents[2]), *sys.path])},
-            check=False,
-            timeout=60,
-        )
-        assert ran.returncode == -9
+        run_until_it_kills_itself(KILLED, tmp_path)
         with Deduplicator(path=tmp_path) as deduplicator:
             assert len(deduplicator) == 40
             # A crawl that resumes may judge again what it does not know to be kept.
@@ -266,11 +206,6 @@ class TestNoPageIsLost:
 
 
 class TestJudgeDocument:
-    def test_it_judges_what_was_analysed_elsewhere(self) -> None:
-        deduplicator = Deduplicator()
-        assert deduplicator.judge_document(1, analyse(PAGE)) == NEW
-        assert deduplicator.judge_document(2, analyse(NEAR)).duplicate_of == 1
-
     def test_a_long_document_without_a_fingerprint_is_compared_by_equality(self) -> None:
         deduplicator = Deduplicator()
         bare = replace(analyse(PAGE), fingerprint=None)

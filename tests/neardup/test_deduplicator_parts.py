@@ -21,17 +21,6 @@ from tests.neardup.verdicts import FEATURES, NEW, fingerprint_of
 
 
 class TestDirectory:
-    def test_verdicts_go_on_where_they_were(self, tmp_path: Path) -> None:
-        with Deduplicator(path=tmp_path / "state") as deduplicator:
-            deduplicator.judge(1, PAGE)
-            deduplicator.judge(2, SHORT)
-            deduplicator.flush()
-        with Deduplicator(path=str(tmp_path / "state")) as deduplicator:
-            assert len(deduplicator) == 1
-            assert deduplicator.judge(3, NEAR).duplicate_of == 1
-            assert deduplicator.judge(4, SHORT).duplicate_of == 2
-            assert deduplicator.judge(1, PAGE) == NEW
-
     def test_other_distances_open_the_same_directory(self, tmp_path: Path) -> None:
         with Deduplicator(path=tmp_path) as deduplicator:
             deduplicator.judge(1, PAGE)

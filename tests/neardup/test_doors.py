@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,10 +18,9 @@ from neardup import Deduplicator, Parameters, Verdict, analyse
 from neardup.evaluation.judging import bounds_of, judge_all
 from neardup.evaluation.near_arrays import LAYERS
 from neardup.names import unpacked
-from neardup.storage.redis.connecting import connect
 from tests.neardup.evaluation.near import Crawl
 from tests.neardup.judged_crawls import by_cascade, crawls, is_same, parameters_of_verdicts
-from tests.neardup.storage.redis.judges import Page, SharedJudge
+from tests.neardup.storage.redis.judges import Page, shared
 from tests.neardup.verdicts import without_parts
 
 if TYPE_CHECKING:
@@ -53,12 +51,8 @@ def _judged(deduplicator: Deduplicator, crawl: list[Page]) -> list[Verdict]:
 
 def in_redis(url: str) -> Callable[[Parameters, list[Page]], list[Verdict]]:
     async def judged(parameters: Parameters, crawl: list[Page]) -> list[Verdict]:
-        server = await connect(url, f"{uuid.uuid4()}:")
-        try:
-            judge = await SharedJudge.opened(server, parameters)
+        async with shared(url, parameters) as judge:
             return [await judge.judge(page) for page in crawl]
-        finally:
-            await server.close()
 
     return lambda parameters, crawl: asyncio.run(judged(parameters, crawl))
 

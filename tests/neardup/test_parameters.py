@@ -74,19 +74,3 @@ def test_numbers_of_numpy_become_plain_ones(name: str, value: Any, plain: Any) -
     assert type(getattr(parameters, name)) is type(plain)
     assert parameters == Parameters(**{name: plain})
     assert json.loads(json.dumps(dataclasses.asdict(parameters)))[name] == plain
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("verify_shingle_size", 16),
-        ("max_distance", 0),
-        ("max_distance", 8),
-        ("min_words", 1),
-        ("min_words", 10**9),
-        ("min_similarity", 0),
-        ("min_similarity", 1),
-    ],
-)
-def test_the_ends_of_a_range_belong_to_it(name: str, value: Any) -> None:
-    assert getattr(Parameters(**{name: value}), name) == value

@@ -89,14 +89,6 @@ def test_a_file_that_cannot_be_made_is_named_as_the_user_did(tmp_path: Path) -> 
     assert raised.value.filename == str(path)
 
 
-def test_the_rights_of_the_old_file_stay(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-    path.chmod(0o640)
-    _replace(path)
-    assert path.stat().st_mode & 0o777 == 0o640
-
-
 def test_others_read_nothing_of_a_file_before_it_has_the_rights_of_its_predecessor(
     tmp_path: Path,
 ) -> None:

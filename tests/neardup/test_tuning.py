@@ -13,11 +13,9 @@ from neardup.errors import ClosedError, ParameterError
 from neardup.storage.documents import MemoryDocuments
 from neardup.storage.signatures import memory_passages, memory_signatures
 from tests.neardup.indexes.generated import unhurried
-from tests.neardup.texts import NEAR, PAGE, changed, prose
-from tests.neardup.verdicts import without_parts
+from tests.neardup.texts import changed, prose
 
 FEATURES = Features("word", 1, "log_count")
-STRICT = Parameters(FEATURES, max_distance=0, min_similarity=1.0)
 
 
 @st.composite
@@ -69,26 +67,6 @@ def test_it_judges_as_one_opened_with_those_parameters_over_the_same_store(
     tuned.tune(second)
     assert tuned.parameters == second
     assert kept_by(opened, later, 100) == kept_by(tuned, later, 100)
-
-
-def test_a_larger_radius_than_it_was_opened_with_finds_what_was_kept_before() -> None:
-    far = changed(PAGE, 7, 150)
-    loose = replace(STRICT, max_distance=8, min_similarity=0.2)
-    deduplicator = Deduplicator(STRICT)
-    deduplicator.judge(1, PAGE)
-    assert without_parts(deduplicator.judge(2, NEAR)) == Verdict("new")
-    deduplicator.tune(loose)
-    assert deduplicator.judge(3, far).duplicate_of in {1, 2}
-
-
-def test_what_was_too_short_before_goes_on_being_compared_by_equality() -> None:
-    text, same = prose(1, 30), prose(1, 30)
-    deduplicator = Deduplicator(Parameters(FEATURES))
-    assert deduplicator.judge(1, text).kind == "too_short"
-    deduplicator.tune(Parameters(FEATURES, min_words=10))
-    assert deduplicator.judge(2, changed(text, 1)).kind == "new"
-    assert deduplicator.judge(3, changed(text, 1) + " more").duplicate_of == 2
-    assert deduplicator.judge(4, same).duplicate_of == 1
 
 
 @pytest.mark.parametrize(

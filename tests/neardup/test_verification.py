@@ -6,22 +6,20 @@ from hypothesis import strategies as st
 
 from neardup import jaccard, tokens
 from neardup.errors import ParameterError
-from neardup.verification import JaccardComparison, shared_size
+from neardup.verification import JaccardComparison, containment, shared_size
 from tests.neardup.texts import changed, prose
 
 WORDS = st.lists(st.sampled_from(["a", "b", "cc", "漢", "é", "x" * 80]), max_size=30)
 
 
+def shingles(text: str, size: int) -> set[tuple[str, ...]]:
+    """The definition, with tuples."""
+    words = tokens(text)
+    return {tuple(words[place : place + size]) for place in range(max(len(words) - size, 0) + 1)}
+
+
 def plain_jaccard(first: str, second: str, size: int) -> float:
-    """The definition, with sets of tuples."""
-
-    def shingles(text: str) -> set[tuple[str, ...]]:
-        words = tokens(text)
-        return {
-            tuple(words[place : place + size]) for place in range(max(len(words) - size, 0) + 1)
-        }
-
-    ours, theirs = shingles(first), shingles(second)
+    ours, theirs = shingles(first, size), shingles(second, size)
     return len(ours & theirs) / len(ours | theirs)
 
 
@@ -44,8 +42,9 @@ def test_jaccard_of_known_texts(first: str, second: str, similarity: float) -> N
 
 @pytest.mark.parametrize("size", [0, -1])
 def test_a_shingle_has_at_least_a_word(size: int) -> None:
-    with pytest.raises(ParameterError, match="at least 1"):
-        jaccard("a", "b", shingle_size=size)
+    for measure in (jaccard, containment):
+        with pytest.raises(ParameterError, match="at least 1"):
+            measure("a", "b", shingle_size=size)
 
 
 @pytest.mark.parametrize("size", [2, 5, 16])
@@ -80,6 +79,23 @@ def test_words_that_a_sum_modulo_64_bits_would_lose_count() -> None:
 def test_half_of_a_text_is_half_alike() -> None:
     text = prose(1, 4_000)
     assert jaccard(text, text[: len(text) // 2]) == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_quoted_text_is_contained_whole_and_jaccard_hardly_sees_it() -> None:
+    quoted, page = prose(1, 50), prose(2, 2_000)
+    assert containment(quoted, f"{page} {quoted} {page}") == 1
+    assert jaccard(quoted, f"{page} {quoted} {page}") < 0.05
+
+
+@given(WORDS, WORDS, st.integers(1, 4))
+def test_containment_equals_the_definition_and_agrees_with_jaccard(
+    first: list[str], second: list[str], size: int
+) -> None:
+    texts = " ".join(first), " ".join(second)
+    ours, theirs = (shingles(text, size) for text in texts)
+    found = containment(*texts, shingle_size=size)
+    assert found == len(ours & theirs) / len(ours)
+    assert (found == 0) == (jaccard(*texts, shingle_size=size) == 0)
 
 
 class TestJaccardProperties:

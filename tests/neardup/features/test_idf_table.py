@@ -58,26 +58,12 @@ def contents(table: IdfTable) -> dict[int, int]:
 
 
 class TestLearned:
-    def test_a_text_counts_a_word_once(self) -> None:
-        table = IdfTable.learned(TEXTS)
-        assert table.documents == 5
-        assert len(table) == 7
-        frequencies = {word: frequency(table, word) for word in ("the", "cat", "sat", "x")}
-        assert frequencies == {"the": 3, "cat": 2, "sat": 2, "x": 0}
-
-    def test_words_are_those_of_the_folded_text(self) -> None:
-        table = IdfTable.learned(["ÉCOLE", "école", "e\u0301cole!"])
-        assert frequency(table, "École") == 3
-
     def test_a_weight_is_smooth_and_an_unseen_word_has_the_max_weight(self) -> None:
         table = IdfTable.learned(TEXTS)
         weights = table.weights(features("the", "cat", "dog", "unseen"))
         wanted = [math.log(6 / (1 + frequency)) + 1 for frequency in (3, 2, 1, 0)]
         assert weights == pytest.approx(wanted)
         assert weights.dtype == np.float64
-
-    def test_a_word_of_every_text_weighs_one(self) -> None:
-        assert IdfTable.learned(["a b", "a c"]).weights(features("a")) == [1.0]
 
     @pytest.mark.parametrize("corpus", [[], [""], ["", "  "]])
     def test_a_corpus_without_words_makes_an_empty_table(self, corpus: list[str]) -> None:
@@ -91,13 +77,6 @@ class TestLearned:
     def test_no_features_have_no_weights(self) -> None:
         assert len(IdfTable.learned(TEXTS).weights(np.empty(0, np.uint64))) == 0
 
-    def test_rare_features_are_left_out_where_that_is_asked_for(self) -> None:
-        table = IdfTable.learned(TEXTS, min_documents=2)
-        assert len(table) == 3
-        assert frequency(table, "dog") == 0
-        assert frequency(table, "the") == 3
-        assert table.max_undercount == 1
-
     def test_texts_are_taken_one_by_one(self) -> None:
         stored: list[int] = []
 
@@ -107,12 +86,6 @@ class TestLearned:
                 yield f"word{number}"
 
         assert IdfTable.learned(stream()).documents == len(stored) == 50
-
-    def test_two_words_are_a_feature_where_the_size_is_two(self) -> None:
-        table = IdfTable.learned(TEXTS, size=2)
-        assert frequency(table, "cat sat") == 1
-        assert frequency(table, "sat on") == 1
-        assert frequency(table, "on sat") == 0
 
     @pytest.mark.parametrize(
         ("arguments", "complaint"),

@@ -62,6 +62,10 @@ def test_words_of_any_length_have_the_hash_of_the_definition(length: int, key: i
         assert hashed(text, size, key, key).tolist() == plain_hashes(text, size, key, key)
 
 
+def test_mix_keeps_values_apart() -> None:
+    assert len(np.unique(mix(np.arange(100_000, dtype=np.uint64)))) == 100_000
+
+
 def test_a_table_holds_a_large_set_and_nothing_else() -> None:
     text = " ".join(f"w{number:x}" for number in range(70_000))
     hashes, table = table_of(hashed(text, 5, 3**30, 5**20), 18)

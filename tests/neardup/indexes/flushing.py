@@ -1,6 +1,6 @@
 """Adds and deletes entries and prints what the index promises, until it is killed.
 
-Run by test_crash.py as ``python -m tests.neardup.indexes.flushing <path> <seed>``.
+Run by test_crash_steps.py as ``python -m tests.neardup.indexes.flushing <path> <seed>``.
 """
 
 import random

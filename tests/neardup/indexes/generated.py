@@ -1,5 +1,8 @@
 """Fingerprints and signatures as tests draw them, and a second way to scan them."""
 
+import random
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 from hypothesis import settings
@@ -7,6 +10,7 @@ from hypothesis import strategies as st
 
 from neardup import HammingIndex
 from neardup.indexes.arrays import Match, Signatures
+from tests.damage import said_before_a_kill
 
 unhurried = settings(deadline=None)
 """Tests assert nothing about speed: a busy machine is no bug."""
@@ -28,10 +32,26 @@ def fingerprints(draw: st.DrawFn) -> int:
 entries = st.lists(st.tuples(fingerprints(), ids), max_size=60)
 
 
+Entries = list[tuple[int, int]]
+
+
+def scan(held: Entries, value: int, radius: int, limit: int | None = None) -> list[Match]:
+    """Compare a fingerprint with every one that is held: what every faster index must answer.
+
+    It shares no trick with the indexes.
+    """
+    near = sorted(
+        (distance, number)
+        for fingerprint, number in held
+        if (distance := (fingerprint ^ value).bit_count()) <= radius
+    )
+    return [Match(number, distance) for distance, number in near[:limit]]
+
+
 def scanned(
     stored: npt.NDArray[np.uint64], numbers: npt.NDArray[np.int64], value: int, radius: int
 ) -> list[Match]:
-    """What ScanIndex answers (a test says so), fast enough for 100,000 entries."""
+    """What ``scan`` answers (a test says so), fast enough for 100,000 entries."""
     distances = np.bitwise_count(stored ^ np.uint64(value))
     near = np.flatnonzero(distances <= radius).tolist()
     return sorted((Match(int(numbers[i]), int(distances[i])) for i in near), key=lambda m: m[::-1])
@@ -39,15 +59,12 @@ def scanned(
 
 def planted(stored: npt.NDArray[np.uint64], count: int, flips: int, seed: int) -> list[int]:
     """Return values that are up to ``flips`` bits from stored ones, any bits."""
-    random = np.random.default_rng(seed)
+    source = np.random.default_rng(seed)
     values = []
-    for value in random.choice(stored, count).tolist():
-        bits = random.choice(64, int(random.integers(flips + 1)), replace=False)
+    for value in source.choice(stored, count).tolist():
+        bits = source.choice(64, int(source.integers(flips + 1)), replace=False)
         values.append(value ^ sum(1 << bit for bit in bits.tolist()))
     return values
-
-
-Entries = list[tuple[int, int]]
 
 
 def filled(held: Entries, radius: int, buffer_size: int = 4) -> HammingIndex:
@@ -59,6 +76,12 @@ def filled(held: Entries, radius: int, buffer_size: int = 4) -> HammingIndex:
 
 def scattered(seed: int, count: int, permutations: int, values: int = 2**32) -> Signatures:
     """Signatures of values drawn from so few that some agree."""
-    random = np.random.default_rng(seed)
-    drawn: Signatures = random.integers(0, values, (count, permutations)).astype(np.uint32)
+    source = np.random.default_rng(seed)
+    drawn: Signatures = source.integers(0, values, (count, permutations)).astype(np.uint32)
     return drawn
+
+
+def promised_before_a_kill(module: str, path: Path, seed: int, chance: random.Random) -> int:
+    """Let a process add and flush, kill it, and return how many entries it promised last."""
+    words = ["-m", f"tests.neardup.indexes.{module}", str(path), str(seed)]
+    return max(map(int, said_before_a_kill(words, chance, 0.3)))

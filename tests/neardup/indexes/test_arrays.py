@@ -6,10 +6,8 @@ from neardup.errors import DocumentError, FingerprintError, ParameterError
 from neardup.indexes.arrays import (
     checked_fingerprint,
     checked_fingerprints,
-    checked_id,
     checked_ids,
     checked_limit,
-    checked_radius,
 )
 
 
@@ -33,19 +31,6 @@ def test_no_fingerprint_is_named(value: int, message: str) -> None:
     with pytest.raises(FingerprintError) as caught:
         checked_fingerprint(value)
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize("value", [-1, 2**63, 1.5, None])
-def test_no_id_is_named(value: int) -> None:
-    with pytest.raises(DocumentError, match=r"an id must be .*, got "):
-        checked_id(value)
-
-
-@pytest.mark.parametrize("value", [-1, 9, 64, 3.0, None])
-def test_a_radius_out_of_range_is_named(value: int) -> None:
-    with pytest.raises(ParameterError) as caught:
-        checked_radius(value)
-    assert str(caught.value) == f"radius must be 0..8, got {value}"
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "a", True, np.True_, np.array([1, 2])])

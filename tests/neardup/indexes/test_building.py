@@ -1,12 +1,11 @@
 import tracemalloc
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.indexes.arrays import Rows
-from neardup.indexes.index_engine import built, rotate, sorted_rows
+from neardup.indexes.index_engine import built, sorted_rows
 from neardup.indexes.segment import Segment, columns_of, no_rows
 from tests.neardup.indexes.generated import MASK, entries, fingerprints, unhurried
 
@@ -22,15 +21,6 @@ def rows_of(stored: Entries) -> Rows:
 
 def pairs_of(rows: Rows) -> Entries:
     return list(zip(rows.fingerprints.tolist(), rows.ids.tolist(), strict=True))
-
-
-@pytest.mark.parametrize("block", range(4))
-def test_a_rotated_fingerprint_starts_with_the_block(block: int) -> None:
-    out = np.zeros(2, np.uint64)
-    rotate(np.array([0x0123456789ABCDEF, MASK], np.uint64), block, out)
-    digits = "0123456789abcdef"
-    assert f"{int(out[0]):016x}" == digits[4 * block :] + digits[: 4 * block]
-    assert int(out[1]) == MASK
 
 
 class TestBuildingProperties:
@@ -86,15 +76,6 @@ class TestMergingProperties:
         assert (found.shape, found.max_id) == (wanted.shape, wanted.max_id)
         for mine, its in zip(found.columns, wanted.columns, strict=True):
             assert mine.tolist() == its.tolist()
-
-
-def test_what_is_left_of_a_segment_is_what_was_not_removed() -> None:
-    stored = [(5, 1), (5, 2), (5, 2), (9, 1), (2**64 - 1, 4)]
-    segment = Segment(built(rows_of(stored), no_rows()))
-    removed = rows_of([(5, 2), (9, 1), (9, 7)])
-    assert segment.remove(removed).tolist() == [True, True, False]
-    assert pairs_of(segment.rows()) == [(5, 1), (2**64 - 1, 4)]
-    assert pairs_of(segment.entries_of(1)) == [(5, 1)]
 
 
 def test_to_look_for_an_id_takes_no_copy_of_all_places() -> None:

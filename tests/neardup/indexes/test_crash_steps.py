@@ -1,6 +1,7 @@
-"""What a crash between any two steps of an index directory leaves."""
+"""What a crash between any two steps of an index directory leaves, or a kill at any moment."""
 
 import os
+import random
 import shutil
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,10 @@ from neardup import HammingIndex
 from neardup.indexes import index_engine
 from neardup.indexes.arrays import Match
 from neardup.indexes.index_files import layout_of
+from tests.neardup.indexes.flushing import fingerprint_of, is_deleted
+from tests.neardup.indexes.generated import promised_before_a_kill
+
+KILLS = 6
 
 
 class Steps:
@@ -116,3 +121,24 @@ def test_a_crash_while_old_segments_are_written_again_leaves_a_state_that_was(
             assert len(found) == len(index)
             assert found in states[promised : end + 1]
         assert layout_of(os.listdir(steps.copies / str(copy))).obsolete == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_kill_9_at_any_moment_keeps_all_that_was_promised_and_invents_nothing(
+    tmp_path: Path,
+) -> None:
+    moments = random.Random(9)
+    last = 0
+    for seed in range(KILLS):
+        promised = promised_before_a_kill("flushing", tmp_path / "index", seed, moments)
+        with HammingIndex(tmp_path / "index", radius=0) as index:
+            end = index.max_id + 1
+            assert end >= promised >= last
+            last = end
+            found = index.query_many([fingerprint_of(number) for number in range(end)])
+            assert len(found.ids) == len(index)
+        assert found.positions.tolist() == found.ids.tolist()
+        stored = set(found.ids.tolist())
+        assert stored >= {number for number in range(end) if not is_deleted(number)}
+        assert not [number for number in range(promised) if is_deleted(number) and number in stored]

@@ -1,3 +1,4 @@
+import re
 import sys
 from pathlib import Path
 
@@ -18,17 +19,10 @@ from tests.neardup.indexes.generated import (
     fingerprints,
     planted,
     radii,
+    scan,
     scanned,
     unhurried,
 )
-from tests.neardup.indexes.scan import ScanIndex
-
-
-def oracle(held: Entries, radius: int) -> ScanIndex:
-    index = ScanIndex(radius=radius)
-    for fingerprint, number in held:
-        index.add(fingerprint, number)
-    return index
 
 
 class TestHammingIndex:
@@ -45,14 +39,6 @@ class TestHammingIndex:
         assert index.max_id == -1
         assert [array.tolist() for array in index.query_many([1, 2])] == [[], [], []]
 
-    def test_an_entry_added_twice_is_found_twice(self) -> None:
-        index = filled([(5, 1), (5, 1)], radius=0, buffer_size=1)
-        assert index.query(5) == [Match(1, 0), Match(1, 0)]
-        assert len(index) == 2
-
-    def test_an_id_may_have_several_fingerprints(self) -> None:
-        assert filled([(0, 1), (1, 1)], radius=1).query(0) == [Match(1, 0), Match(1, 1)]
-
     def test_the_ends_of_both_ranges_are_stored(self) -> None:
         index = filled([(MASK, 2**63 - 1), (0, 0)], radius=0, buffer_size=1)
         assert index.query(MASK) == [Match(2**63 - 1, 0)]
@@ -66,13 +52,6 @@ class TestHammingIndex:
         assert match == Match(3, 0)
         assert type(match.id) is int
         assert type(match.distance) is int
-
-    def test_a_batch_larger_than_the_buffer_is_one_segment(self) -> None:
-        index = HammingIndex(buffer_size=10)
-        index.add(1, 1)
-        index.add_many(np.arange(100, dtype=np.uint64) << np.uint64(8), np.arange(100))
-        assert len(index) == 101
-        assert index.query(99 << 8)[0] == Match(99, 0)
 
     def test_40_bytes_an_entry_hold_a_hundred_thousand(self) -> None:
         index = HammingIndex()
@@ -143,17 +122,17 @@ class TestRefusals:
             index.add_many([1, 2], [1])
         assert len(index) == 0
 
-    @pytest.mark.parametrize("radius", [-1, 9])
+    @pytest.mark.parametrize("radius", [-1, 9, 64, 3.0, None])
     def test_a_radius_out_of_range_is_named(self, radius: int, tmp_path: Path) -> None:
         with pytest.raises(ParameterError) as caught:
             HammingIndex(tmp_path / "index", radius=radius)
         assert str(caught.value) == f"radius must be 0..8, got {radius}"
         assert not (tmp_path / "index").exists()
 
-    @pytest.mark.parametrize("size", [0, -1, 2**20 + 1, 1.5, True, None, "a"])
+    @pytest.mark.parametrize("size", [0, -1, 2**20 + 1, 1.5, True, np.False_, None, "a"])
     def test_a_buffer_out_of_range_is_named(self, size: int) -> None:
         with pytest.raises(
-            ParameterError, match=rf"buffer_size must be 1\.\.1048576, got {size!r}"
+            ParameterError, match=rf"buffer_size must be 1\.\.1048576, got {re.escape(repr(size))}"
         ):
             HammingIndex(buffer_size=size)
 
@@ -190,23 +169,6 @@ class TestPersistence:
             assert index.max_id == 11
             assert index.query(MASK) == [Match(4, 0)]
 
-    def test_another_radius_opens_the_same_files(self, tmp_path: Path) -> None:
-        with HammingIndex(tmp_path, radius=0, buffer_size=2) as index:
-            index.add_many([0, 1, 3, 7, 15, 31], range(6))
-            index.add(63, 6)
-        for radius in range(9):
-            with HammingIndex(tmp_path, radius=radius) as index:
-                assert index.query(0) == [Match(n, n) for n in range(min(7, radius + 1))]
-
-    def test_a_smaller_buffer_takes_the_log_over(self, tmp_path: Path) -> None:
-        with HammingIndex(tmp_path) as index:
-            index.add_many(range(100), range(100))
-        with HammingIndex(tmp_path, buffer_size=3, radius=0) as index:
-            assert [index.query(n) for n in range(100)] == [[Match(n, 0)] for n in range(100)]
-            index.add(100, 100)
-        with HammingIndex(tmp_path) as index:
-            assert len(index) == 101
-
     def test_mapped_segments_answer_as_those_in_memory(self, tmp_path: Path) -> None:
         random = np.random.default_rng(5)
         stored = random.integers(0, 2**64, 30_000, dtype=np.uint64)
@@ -226,7 +188,14 @@ class TestHammingIndexProperties:
         self, held: Entries, value: int, radius: int, buffer_size: int
     ) -> None:
         index = filled(held, radius, buffer_size)
-        assert index.query(value) == oracle(held, radius).query(value)
+        assert index.query(value) == scan(held, value, radius)
+
+    @unhurried
+    @given(entries, fingerprints(), radii)
+    def test_both_ways_to_scan_agree(self, held: Entries, value: int, radius: int) -> None:
+        stored = np.array([fingerprint for fingerprint, _ in held], np.uint64)
+        numbers = np.array([number for _, number in held], np.int64)
+        assert scan(held, value, radius) == scanned(stored, numbers, value, radius)
 
     @unhurried
     @given(entries, fingerprints(), radii, st.integers(1, 5))
@@ -325,11 +294,11 @@ def test_the_radius_may_change_at_any_time(
     index.query(value)
     index.radius = another
     assert index.radius == another
-    assert index.query(value) == oracle(held, another).query(value)
+    assert index.query(value) == scan(held, value, another)
     assert index.query_many([value]).ids.tolist() == [match.id for match in index.query(value)]
     for fingerprint, number in held:
         index.add(fingerprint, number)
-    assert index.query(value) == oracle(held + held, another).query(value)
+    assert index.query(value) == scan(held + held, value, another)
     with pytest.raises(ParameterError):
         index.radius = 9
     assert index.radius == another

@@ -3,7 +3,6 @@
 import os
 import random
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,19 +11,13 @@ import pytest
 
 from neardup import LshIndex
 from neardup.errors import IndexFileError, IndexLockedError
-from tests.damage import largest_file, said_before_a_kill
+from tests.damage import largest_file
+from tests.neardup.indexes.generated import promised_before_a_kill
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
 
 pytestmark = pytest.mark.slow
 
-REPOSITORY = Path(__file__).parents[3]
 KILLS = 5
-
-
-def promised_before_a_kill(path: Path, seed: int, chance: random.Random) -> int:
-    """Let a process add and flush, kill it, and return how many entries it promised last."""
-    words = ["-m", "tests.neardup.indexes.lsh_flushing", str(path), str(seed)]
-    return max(map(int, said_before_a_kill(words, chance, 0.3)))
 
 
 def holds_the_first(index: LshIndex) -> bool:
@@ -48,30 +41,16 @@ def test_kill_9_at_any_moment_keeps_all_that_was_promised_and_invents_nothing(
     moments = random.Random(9)
     stored = 0
     for seed in range(KILLS):
-        promised = promised_before_a_kill(tmp_path / "index", seed, moments)
+        promised = promised_before_a_kill("lsh_flushing", tmp_path / "index", seed, moments)
         with LshIndex(path=tmp_path / "index") as index:
             assert len(index) >= promised > stored
             stored = len(index)
             assert holds_the_first(index)
 
 
-def test_a_second_process_is_told_that_the_index_is_open(tmp_path: Path) -> None:
-    program = (
-        "import sys; from neardup import LshIndex; from neardup.errors import IndexLockedError\n"
-        "try:\n    LshIndex(0.8, path=sys.argv[1])\n"
-        "except IndexLockedError as error:\n    print(error)"
-    )
-    with LshIndex(0.8, path=tmp_path):
-        with pytest.raises(IndexLockedError, match="close it there first"):
-            LshIndex(0.8, path=tmp_path)
-        done = subprocess.run(
-            [sys.executable, "-c", program, str(tmp_path)],
-            cwd=REPOSITORY, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        assert done.stdout == (
-            f"{tmp_path}: the index is open already, here or in another process; "
-            "close it there first\n"
-        )
+def test_an_index_that_is_open_is_locked_as_one_of_fingerprints_is(tmp_path: Path) -> None:
+    with LshIndex(0.8, path=tmp_path), pytest.raises(IndexLockedError, match="close it there"):
+        LshIndex(0.8, path=tmp_path)
     LshIndex(path=tmp_path).close()
 
 

@@ -1,6 +1,4 @@
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +6,7 @@ import pytest
 from neardup import Document, NearDupError, analyse
 from neardup.errors import ClosedError, DocumentsFileError
 from neardup.storage.sqlite import SqliteDocuments
+from tests.damage import run_until_it_kills_itself
 from tests.neardup.texts import prose
 
 KILLED = """
@@ -45,13 +44,7 @@ def test_what_was_added_is_there_after_closing(path: Path) -> None:
 
 
 def test_what_flush_promised_survives_a_kill(path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", KILLED, str(path)],
-        env={"PYTHONPATH": ":".join(sys.path)},
-        check=False,
-        timeout=60,
-    )
-    assert ran.returncode == -9
+    run_until_it_kills_itself(KILLED, path)
     with SqliteDocuments(path) as documents:
         assert len(documents) == 1200
         assert documents.text(1199) == "text 1199"

@@ -1,7 +1,5 @@
 import logging
 import shutil
-import subprocess
-import sys
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
@@ -15,6 +13,7 @@ from neardup.fingerprints.minhash import unpacked_signature
 from neardup.fingerprints.winnowing import unpacked_sample
 from neardup.indexes.passages import add_sample
 from neardup.storage.sqlite import SqliteDocuments, open_directory
+from tests.damage import run_until_it_kills_itself
 from tests.neardup.texts import prose
 
 pytestmark = pytest.mark.slow
@@ -84,17 +83,6 @@ def check(path: Path, ids: list[int], radius: int = 3) -> None:
             assert (number, 0) in index.query(fingerprint)
 
 
-def killed(path: Path, steps: list[str]) -> None:
-    """Let a process take some steps, which then kills itself."""
-    ran = subprocess.run(
-        [sys.executable, "-c", KILLED, str(path), *steps],
-        env={"PYTHONPATH": ":".join([str(Path(__file__).parents[3]), *sys.path])},
-        check=False,
-        timeout=60,
-    )
-    assert ran.returncode == -9
-
-
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
     fill(tmp_path, IDS)
@@ -126,7 +114,7 @@ def test_an_empty_directory_is_made_with_its_parents(tmp_path: Path) -> None:
 def test_a_kill_at_any_step_leaves_what_was_flushed_and_an_index_in_step(
     tmp_path: Path, steps: list[str], stored: int
 ) -> None:
-    killed(tmp_path, steps)
+    run_until_it_kills_itself(KILLED, tmp_path, *steps)
     check(tmp_path, list(range(stored)))
     fill(tmp_path, [100])
     check(tmp_path, [*range(stored), 100])
@@ -193,7 +181,7 @@ def test_an_index_whose_texts_are_gone_holds_nothing(filled: Path) -> None:
 def test_any_cut_of_any_file_makes_an_error_or_no_difference(tmp_path: Path) -> None:
     steps = ["0-10", "documents", "index", "10-20", "documents", "index"]
     for folder, more in (("closed", []), ("killed", ["index", "20-30"])):
-        killed(tmp_path / folder, [*steps, *more])
+        run_until_it_kills_itself(KILLED, tmp_path / folder, *steps, *more)
     fill(tmp_path / "closed", [100])
     again, cuts = tmp_path / "again", 0
     for folder, ids in (("closed", [*range(20), 100]), ("killed", list(range(20)))):
@@ -210,7 +198,7 @@ def test_any_cut_of_any_file_makes_an_error_or_no_difference(tmp_path: Path) -> 
 
 
 def test_texts_whose_file_is_cut_short_are_missed(tmp_path: Path) -> None:
-    killed(tmp_path, ["0-10", "documents", "10-20", "documents"])
+    run_until_it_kills_itself(KILLED, tmp_path, "0-10", "documents", "10-20", "documents")
     (tmp_path / "documents.sqlite-wal").write_bytes(b"")
     with pytest.raises(
         DocumentsFileError, match=r"20 documents were promised, found 0: .* restore"

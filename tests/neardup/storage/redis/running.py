@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import uuid
 from typing import TYPE_CHECKING, TypeVar
 
 from neardup.storage.redis.commands import Script
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def using(url: str, use: Callable[[Server], Awaitable[Result]]) -> Result:
-    """Connect, and return what the use of it gives."""
+def using(
+    url: str, use: Callable[[Server], Awaitable[Result]], prefix: str | None = "test:"
+) -> Result:
+    """Connect, and return what the use of it gives; None: under a prefix that nobody else has."""
 
     async def used() -> Result:
-        server = await connect(url, "test:")
+        server = await connect(url, f"{uuid.uuid4()}:" if prefix is None else prefix)
         try:
             return await use(server)
         finally:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import asyncio
 import math
-import uuid
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -15,7 +13,6 @@ from neardup import Parameters, analyse, jaccard
 from neardup.indexes.banding import max_unequal
 from neardup.storage.redis import postings as module
 from neardup.storage.redis import record_lists
-from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.postings import (
     SKETCH_BYTES,
     RedisBands,
@@ -24,6 +21,7 @@ from neardup.storage.redis.postings import (
     sketch_of,
 )
 from neardup.storage.redis.record_lists import RecordLists
+from tests.neardup.storage.redis.running import using
 from tests.neardup.texts import changed, prose
 
 if TYPE_CHECKING:
@@ -40,18 +38,14 @@ SKETCHES = st.one_of(BANDS.map(b"".join), st.binary(min_size=SKETCH_BYTES, max_s
 
 
 def _found(url: str, stored: Sequence[tuple[bytes, int]], asked: bytes) -> list[int]:
-    async def found() -> list[int]:
-        server = await connect(url, f"{uuid.uuid4()}:")
-        try:
-            lists = RecordLists(server)
-            bands = RedisBands(lists)
-            for sketch, number in stored:
-                await server.pipeline(lists.calls(bands.additions(sketch, number)))
-            return await _sharing(server, asked)
-        finally:
-            await server.close()
+    async def found(server: Server) -> list[int]:
+        lists = RecordLists(server)
+        bands = RedisBands(lists)
+        for sketch, number in stored:
+            await server.pipeline(lists.calls(bands.additions(sketch, number)))
+        return await _sharing(server, asked)
 
-    return asyncio.run(found())
+    return using(url, found, None)
 
 
 async def _sharing(server: Server, asked: bytes) -> list[int]:
@@ -105,24 +99,20 @@ def test_the_5000th_text_of_a_band_finds_the_first_and_the_4500th(url: str) -> N
     asked = bytes(SKETCH_BYTES)
     similar = {0, 4499, 4999}
 
-    async def found() -> list[int]:
-        server = await connect(url, f"{uuid.uuid4()}:")
-        try:
-            lists = RecordLists(server)
-            bands = RedisBands(lists)
-            calls = []
-            for number in range(5000):
-                # All share the first band; the second one with those that are similar alone.
-                second = bytes(4) if number in similar else number.to_bytes(4)
-                sketch = asked[:4] + second + asked[8:]
-                calls += lists.calls(bands.additions(sketch, number)[:2])
-            for start in range(0, len(calls), 1000):
-                await server.pipeline(calls[start : start + 1000])
-            return await _sharing(server, asked)
-        finally:
-            await server.close()
+    async def found(server: Server) -> list[int]:
+        lists = RecordLists(server)
+        bands = RedisBands(lists)
+        calls = []
+        for number in range(5000):
+            # All share the first band; the second one with those that are similar alone.
+            second = bytes(4) if number in similar else number.to_bytes(4)
+            sketch = asked[:4] + second + asked[8:]
+            calls += lists.calls(bands.additions(sketch, number)[:2])
+        for start in range(0, len(calls), 1000):
+            await server.pipeline(calls[start : start + 1000])
+        return await _sharing(server, asked)
 
-    assert asyncio.run(found())[:4] == [*sorted(similar), 1]
+    assert using(url, found, None)[:4] == [*sorted(similar), 1]
 
 
 def test_texts_that_share_the_most_bands_are_looked_at(

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -12,11 +11,11 @@ from redis.asyncio import Redis
 
 from neardup.indexes.arrays import Match
 from neardup.storage.redis import record_lists as module
-from neardup.storage.redis.connecting import connect
 from neardup.storage.redis.postings import RedisBands, RedisPostings, near
 from neardup.storage.redis.record_lists import Addition, RecordLists, posting, unpack
 from neardup.storage.redis.server import Server
-from tests.neardup.indexes.scan import ScanIndex
+from tests.neardup.indexes.generated import scan
+from tests.neardup.storage.redis.running import using
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -33,33 +32,21 @@ def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _use(url: str, use: Callable[[Server, RecordLists], Awaitable[None]]) -> None:
     """Use lists of a server that nobody else uses."""
-
-    async def used() -> None:
-        server = await connect(url, f"{uuid.uuid4()}:")
-        try:
-            await use(server, RecordLists(server))
-        finally:
-            await server.close()
-
-    asyncio.run(used())
+    using(url, lambda server: use(server, RecordLists(server)), None)
 
 
 def _found(
     url: str, stored: Sequence[tuple[int, int]], asked: int, radius: int, blocks: int = 4
 ) -> list[Match]:
-    async def found() -> list[Match]:
-        server = await connect(url, f"{uuid.uuid4()}:")
-        try:
-            lists = RecordLists(server)
-            postings = RedisPostings(lists, blocks=blocks)
-            for fingerprint, number in stored:
-                await server.pipeline(lists.calls(postings.additions(fingerprint, number)))
-            numbers = near(await lists.read(postings.questions(asked, radius)), asked, radius)
-            return list(map(Match, *(each.tolist() for each in numbers)))
-        finally:
-            await server.close()
+    async def found(server: Server) -> list[Match]:
+        lists = RecordLists(server)
+        postings = RedisPostings(lists, blocks=blocks)
+        for fingerprint, number in stored:
+            await server.pipeline(lists.calls(postings.additions(fingerprint, number)))
+        numbers = near(await lists.read(postings.questions(asked, radius)), asked, radius)
+        return list(map(Match, *(each.tolist() for each in numbers)))
 
-    return asyncio.run(found())
+    return using(url, found, None)
 
 
 class TestPostingsProperties:
@@ -88,17 +75,15 @@ class TestPostingsProperties:
         max_part: int,
     ) -> None:
         stored = []
-        scan = ScanIndex(radius=radius)
         for places, number in zip(flips, numbers, strict=False):
             fingerprint = asked
             for place in places:
                 fingerprint ^= 1 << place
             stored.append((fingerprint, number))
-            scan.add(fingerprint, number)
         with mock.patch.multiple(module, MAX_LIST=max_list, MAX_PART=max_part):
             # Twice, as after a reply that was lost.
             found = _found(url, [*stored, *stored], asked, radius, blocks)
-        assert found == scan.query(asked)
+        assert found == scan(stored, asked, radius)
 
 
 def _postings(blocks: int) -> RedisPostings:
@@ -242,14 +227,12 @@ async def _commands(server: Server) -> int:
 
 
 def test_the_example_of_a_place_is_true(redis_url: str) -> None:
-    async def used() -> None:
-        server = await connect(redis_url, "p:")
+    async def used(server: Server) -> None:
         lists = RecordLists(server)
         block, *_ = RedisPostings(lists).questions(0x0123456789ABCDEF, 0)
         assert (block.key, block.field) == ("p:l:0", bytes.fromhex("2000cdef"))
         _, _, band, *_ = RedisBands(lists).additions(bytes(8) + bytes.fromhex("0123abcd" * 14), 1)
         assert (band.place.key, band.place.field) == ("p:l:0", bytes.fromhex("02000123"))
         assert band.record == bytes.fromhex("abcd0100000000")
-        await server.close()
 
-    asyncio.run(used())
+    using(redis_url, used, "p:")

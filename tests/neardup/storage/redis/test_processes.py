@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 import subprocess
@@ -16,14 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from neardup import jaccard
-from neardup.storage.redis.connecting import connect
 from tests.neardup.storage.redis.judges import SharedJudge
 from tests.neardup.storage.redis.judging_process import PARAMETERS, PREFIX, page_of
+from tests.neardup.storage.redis.running import using
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from neardup.storage.redis.server import Server
     from neardup.storage.redis.shared_evidence import KeptText
     from tests.servers.redis import RedisServer
 
@@ -94,15 +94,11 @@ class Workers:
 
 
 def _kept(url: str) -> list[KeptText]:
-    async def kept() -> list[KeptText]:
-        server = await connect(url, PREFIX)
-        try:
-            judge = await SharedJudge.opened(server, PARAMETERS)
-            return [stored async for stored in judge.deduplicator.kept()]
-        finally:
-            await server.close()
+    async def kept(server: Server) -> list[KeptText]:
+        judge = await SharedJudge.opened(server, PARAMETERS)
+        return [stored async for stored in judge.deduplicator.kept()]
 
-    return asyncio.run(kept())
+    return using(url, kept, PREFIX)
 
 
 def _check(url: str, clusters: int, disturb: Callable[[Workers], None]) -> None:

@@ -52,14 +52,6 @@ async def _cost(judge: SharedJudge, page: Page) -> Counter[str]:
 class TestShared:
     """What only those do that many share."""
 
-    def test_processes_see_each_others_pages(self, url: str) -> None:
-        async def use() -> Verdict:
-            async with shared(url, prefix="one") as first, shared(url, prefix="one") as second:
-                await first.judge(Page(1, PAGE))
-                return await second.judge(Page(2, NEAR))
-
-        assert asyncio.run(use()).duplicate_of == 1
-
     def test_prefixes_share_nothing(self, url: str) -> None:
         async def use() -> Verdict:
             async with shared(url) as first, shared(url) as second:
