@@ -6,10 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.crawls.forking import run_forked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PROJECT = Path(__file__).parents[2]
 TIMEOUT_SECS = 300
@@ -69,6 +73,18 @@ def start_scrapy(*arguments: str, cwd: Path = PROJECT) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
+
+
+@contextmanager
+def killed(*arguments: str, cwd: Path = PROJECT) -> Iterator[subprocess.Popen[str]]:
+    """Start a command, and kill it behind the block, which waits for a state."""
+    process = start_scrapy(*arguments, cwd=cwd)
+    try:
+        yield process
+    finally:
+        process.kill()
+        _, errors = process.communicate()
+    assert "Traceback" not in errors, errors
 
 
 def crawl(url: str, jobdir: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.crawl_report import Report, make_report
-from crawler.pages.export import export_pages
+from crawler.pages.export import PageFilter, export_pages
 from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl
 
@@ -39,13 +39,31 @@ class Crawled:
         return {path: row["depth"] for path, row in self.rows.items()}
 
 
+def exported(jobdir: Path, origin: str = "", which: str | None = None) -> dict[str, dict[str, Any]]:
+    """What a crawl exports, by URL, or by path where the origin is given.
+
+    Args:
+        jobdir: The directory of the crawl.
+        origin: What is left out at the beginning of each URL.
+        which: A verdict, or the word for all that is kept; None: every page.
+    """
+    with closing(open_for_reading(jobdir)) as connection:
+        rows = list(export_pages(connection, PageFilter(which)))
+    return {row["url"].removeprefix(origin): row for row in rows}
+
+
+def queried(jobdir: Path, sql: str, *values: object) -> list[Any]:
+    """The rows that the database of a crawl has for a query."""
+    with closing(open_for_reading(jobdir)) as connection:
+        return list(connection.execute(sql, values))
+
+
 def read_back(
     done: subprocess.CompletedProcess[str], jobdir: Path, origin: str, asked: list[str]
 ) -> Crawled:
     """Open the directory of a crawl; paths are those below the origin."""
     with closing(open_for_reading(jobdir)) as connection:
-        rows = {row["url"].removeprefix(origin): row for row in export_pages(connection)}
-        return Crawled(done, asked, rows, make_report(connection))
+        return Crawled(done, asked, exported(jobdir, origin), make_report(connection))
 
 
 def crawl_site(site: HostileSite, jobdir: Path, *arguments: str) -> Crawled:

@@ -9,15 +9,14 @@ import signal
 import subprocess
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import redis
 
-from crawler.pages.export import export_pages
-from crawler.storage.database import open_for_reading
 from tests.crawls.command import scrapy, start_scrapy
+from tests.crawls.crawled import exported
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -122,10 +121,9 @@ class Fleet:
 
     def rows(self) -> list[dict[str, Any]]:
         """What all workers captured."""
-        found = []
+        found: list[dict[str, Any]] = []
         for folder in self.folders:
-            with closing(open_for_reading(folder)) as connection:
-                found += list(export_pages(connection))
+            found += exported(folder).values()
         return found
 
     def kept(self) -> dict[str, str]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
-    from tests.sites.needing import NeedingSite
+    from tests.sites.hostile import HostileSite
+    from tests.sites.serving import MadeSite
+
 
 _ADDRESSES = "//@href | //@src"
 
@@ -85,6 +87,6 @@ def check(folder: Path) -> subprocess.CompletedProcess[str]:
     return scrapy("mirror", "check", str(folder))
 
 
-def host(site: NeedingSite) -> str:
+def host(site: HostileSite | MadeSite) -> str:
     """Return the name of the folder that a mirror has for a site."""
     return site.origin.removeprefix("http://").replace(":", "+")

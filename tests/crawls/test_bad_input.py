@@ -21,6 +21,7 @@ ARGUMENTS = {
     "allow=(": "allow",
     "sitemaps=maybe": "sitemaps must be yes or no",
     "rules=": "-a rules: give a file",
+    "links=+coment": "no kind of links is called 'coment'; did you mean comment?",
     "rules=absent.json": "-a rules: absent.json: cannot be read: No such file",
 }
 """Arguments of the spider, and what is said of each."""
@@ -33,6 +34,10 @@ SETTINGS = {
     "DOWNLOAD_DELAY=little": "DOWNLOAD_DELAY must be a number, got 'little'",
     "NEARDUP_MAX_DISTANSE=3": "did you mean NEARDUP_MAX_DISTANCE?",
     "URLS_DISABLED_RULES=magic": "magic",
+    "METRICS_PORT=http": "METRICS_PORT must be 0 to 65535 or empty, got 'http'",
+    "METRICS_PORT=65536": "METRICS_PORT must be 0 to 65535 or empty, got '65536'",
+    "METRICS_PORT=-1": "METRICS_PORT must be 0 to 65535 or empty, got '-1'",
+    "CRAWL_LOG_FORMAT=xml": "scrapy crawl: CRAWL_LOG_FORMAT must be text or json, got 'xml'",
 }
 """Settings, ours and Scrapy's, and what is said of each."""
 
@@ -45,13 +50,17 @@ COMMANDS = {
     "crawl site -a url=http:///x": "host",
     "crawl site -a ulr=http://127.0.0.1/": "did you mean url?",
     f"{SITE} --fast": "--fast",
+    f"{SITE} -O pages.foo": "pages.foo: its ending names no format; there are",
+    f"{SITE} -O pages.jsno": "did you mean json?",
     "crawl urls": "give -a file=FILE",
     "crawl urls -a file=absent.txt": "absent.txt: No such file",
     "crawl urls -a file=README.md -a rules=README.md": "-a rules: README.md: not JSON",
     "report": "one crawl directory is needed",
     "report absent": "absent: no such directory",
     "pages absent": "absent: no such directory",
+    "adopt": "a corpus and a new crawl directory are needed",
     "adopt absent new": "absent: no such directory",
+    "adopt --fast a b": "--fast",
     "rules": "one crawl directory is needed",
     "rules absent": "absent: no such directory",
     "rules README.md": "README.md: not a directory",
@@ -65,24 +74,65 @@ COMMANDS = {
     "rules absent --forget sid": "--forget takes the number of a rule, got 'sid'",
     "rules absent --forget=-1": "--forget takes the number of a rule, got '-1'",
     "demo now then": "it takes a directory or nothing",
-    "mirror chek docs": "no command mirror chek; did you mean check?",
-    "mirror http://127.0.0.1:9/ --search yes": "flags take no value, got yes; ./yes",
     "sweep --min-similarity 0..nan README.md": "takes similarities from 0 to 1",
 }
+
+MIRROR = "mirror http://127.0.0.1:9/ NEW"
+
+MIRRORS = {
+    "mirror": "a URL is needed",
+    "mirror example.org": "did you mean",
+    "mirror http://127.0.0.1:9/ http://127.0.0.1:x/": "http://127.0.0.1:x/",
+    "mirror http://127.0.0.1:9/ --search yes": "flags take no value, got yes; ./yes",
+    "mirror --port 1 http://127.0.0.1:1/": "unknown option --port",
+    f"{MIRROR} e": "one directory or none is needed",
+    f"{MIRROR} --sitemaps x": "one directory or none is needed",
+    f"{MIRROR} --max-bytes many": "a size such as",
+    f"{MIRROR} --max-pages x": "--max-pages must be",
+    f"{MIRROR} --deny '('": "is not a regular expression",
+    f"{MIRROR} --typo": "unknown option --typo",
+    f"{MIRROR} --share rewrite": "unknown option --share",
+    f"{MIRROR} -s MIRROR_SHARE=x": "unknown setting MIRROR_SHARE",
+    f"{MIRROR} -s MIRROR_DIR=x": "did you mean MIRROR_DIRECTORY",
+    f"{MIRROR} --search --no-text": "--search needs the text of pages",
+    f"{MIRROR} --exclude 'a\\'": r"exclude: 'a\\' is no pattern as in gitignore",
+    f"{MIRROR} --exclude-from nowhere": "--exclude-from: nowhere: No such file",
+    f"{MIRROR} --exclude https://h/a": "'https://h/a' is a URL; write the pattern from",
+    f"{MIRROR} --format rar": "--format must be zip, zim or wacz, got 'rar'",
+    f"{MIRROR} --format ''": "--format takes a value, got an empty one",
+    "mirror chek docs": "no command mirror chek; did you mean check?",
+    "mirror check": "the directory of one mirror is needed, got none",
+    "mirror check nowhere": "no mirror in it",
+    "mirror serve": "the directory of one mirror is needed, got none",
+    "mirror serve nowhere": "no mirror in it",
+    "mirror pack nowhere": "nowhere: no mirror in it",
+    "mirror pack --format wacz EMPTY": "--format must be zip or zim, got 'wacz'",
+    "mirror pack --search EMPTY": "unknown option --search",
+    "mirror prove": "the directory of one mirror is needed, got none",
+    "mirror prove nowhere": "nowhere: no mirror in it",
+    "mirror prove EMPTY --pages 0": "--pages takes a whole number of at least 1, got '0'",
+    "mirror prove EMPTY --pages many": "--pages takes a whole number of at least 1, got 'many'",
+}
+"""Commands of mirrors; NEW stands for a folder that is not there, EMPTY for one of a mirror."""
 
 WRONG = [
     *((f"{SITE} -a '{argument}'", message) for argument, message in ARGUMENTS.items()),
     *((f"{SITE} -s {setting}", message) for setting, message in SETTINGS.items()),
     *COMMANDS.items(),
+    *MIRRORS.items(),
 ]
 
 
 @pytest.mark.parametrize(("command", "message"), WRONG)
 def test_says_it_in_one_line(command: str, message: str, tmp_path: Path) -> None:
-    arguments = shlex.split(command)
+    new, empty = tmp_path / "new", tmp_path / "empty"
+    (empty / ".mirror").mkdir(parents=True)
+    named = {"NEW": str(new), "EMPTY": str(empty)}
+    arguments = [named.get(word, word) for word in shlex.split(command)]
     if arguments[0] == "crawl":
         arguments = [*arguments, "-s", f"JOBDIR={tmp_path / 'job'}"]
     expect_one_line(arguments, message)
+    assert not new.exists()
 
 
 def expect_one_line(arguments: list[str], message: str) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crawler.pages.verdicts import TOO_SHORT
-from tests.crawls.command import crawl, pages, report, scrapy, start_scrapy
+from tests.crawls.command import crawl, killed, pages, report, scrapy
 from tests.crawls.crawled import crawl_site
 from tests.sites.hostile import HostileSite
 from tests.waiting import wait_until
@@ -80,21 +78,9 @@ def test_kill_9_and_new_parameters_make_none_a_duplicate(tmp_path: Path) -> None
     with HostileSite(linked=paths) as site:
         site.added = dict.fromkeys(paths, html(FILLED["loading"]))
         slowly = ("-s", 'DOWNLOAD_SLOTS={"127.0.0.1": {"delay": 0.05, "concurrency": 1}}')
-        process = start_scrapy(
-            *(
-                "crawl",
-                "site",
-                "-a",
-                f"url={site.url}",
-                "-s",
-                f"JOBDIR={tmp_path}",
-                *slowly,
-                *AS_THEY_COME,
-            )
-        )
-        wait_until(lambda: len(site.paths()) >= 20, process)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        where = ("-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}")
+        with killed("crawl", "site", *where, *slowly, *AS_THEY_COME) as process:
+            wait_until(lambda: len(site.paths()) >= 20, process)
         crawled = crawl_site(site, tmp_path, *AS_THEY_COME)
         assert {crawled.rows[path]["verdict"] for path in paths} == {TOO_SHORT}
     done = scrapy("rejudge", str(tmp_path), "-s", "NEARDUP_MIN_WORDS=1")

@@ -98,20 +98,3 @@ def test_a_crawl_goes_on_from_what_a_corpus_kept(
         else:
             assert row["duplicate_of"] in originals
     assert not check(tmp_path / "job").problems
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([], "a corpus and a new crawl directory are needed"),
-        (["nothing", "job"], "nothing: no such directory"),
-        (["--fast", "a", "b"], "--fast"),
-    ],
-)
-def test_what_cannot_be_adopted_is_said_in_one_line(
-    tmp_path: Path, arguments: list[str], said: str
-) -> None:
-    done = scrapy("adopt", *arguments)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from crawler.storage.database import open_for_reading
-from tests.crawls.command import crawl, scrapy, start_scrapy
+from tests.crawls.command import crawl, killed, scrapy, start_scrapy
+from tests.crawls.crawled import queried
 from tests.crawls.fleet import Fleet
+from tests.crawls.mirrored import host
 from tests.sites.graph import GraphSite, nearest
 from tests.waiting import wait_until
 
@@ -46,8 +44,7 @@ def branching() -> dict[str, list[str]]:
 
 
 def stored_depths(jobdir: Path, origin: str) -> dict[str, int]:
-    with closing(open_for_reading(jobdir)) as connection:
-        rows = connection.execute("SELECT url, depth FROM pages WHERE latest = 1").fetchall()
+    rows = queried(jobdir, "SELECT url, depth FROM pages WHERE latest = 1")
     return {url.removeprefix(origin): depth for url, depth in rows}
 
 
@@ -121,15 +118,9 @@ def test_without_a_directory_it_is_the_same(tmp_path: Path) -> None:
 
 def test_a_kill_in_between_loses_no_shorter_way(tmp_path: Path) -> None:
     with GraphSite(DETOUR, {"/slow": "never"}) as site:
-        process = start_scrapy(
-            *("crawl", "site", "-a", f"url={site.origin}/", "-s", f"JOBDIR={tmp_path}"),
-            *(*PLAIN, "-a", "max_depth=3"),
-        )
-        try:
+        where = ("-a", f"url={site.origin}/", "-s", f"JOBDIR={tmp_path}")
+        with killed("crawl", "site", *where, *PLAIN, "-a", "max_depth=3"):
             site.wait_for("/c")
-        finally:
-            os.kill(process.pid, signal.SIGKILL)
-            process.communicate()
         site.release("/slow")
         crawl(f"{site.origin}/", tmp_path, *PLAIN, "-a", "max_depth=3")
         depths = within(DETOUR, 3)
@@ -160,8 +151,7 @@ def test_a_mirror_has_the_pages_within_its_depth(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["--text", "--no-text"])
 def test_a_mirror_fetches_a_page_again_whose_file_was_changed(tmp_path: Path, text: str) -> None:
     with GraphSite(DETOUR, {"/slow": "never"}) as site:
-        host = site.origin.removeprefix("http://").replace(":", "+")
-        file = tmp_path / "m" / host / "c.html"
+        file = tmp_path / "m" / host(site) / "c.html"
         bounds = ("--max-depth", "3", text)
         process = start_scrapy("mirror", f"{site.origin}/", str(tmp_path / "m"), *bounds)
         try:

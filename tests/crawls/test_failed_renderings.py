@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import product
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from crawler.pages.export import export_pages
-from crawler.storage.database import open_for_reading
 from tests.crawls.command import crawl, report, scrapy
+from tests.crawls.crawled import exported
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose
 
@@ -112,8 +111,7 @@ def visit_all(
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
-    with closing(open_for_reading(job)) as connection:
-        rows = {row["url"]: row for row in export_pages(connection)}
+    rows = exported(job)
     assert scrapy("verify", str(job)).returncode == 0
     return [{path: rows[site.at(path)] for path in PATHS} for site in sites]
 
@@ -202,8 +200,7 @@ def test_few_pages_with_data_among_many_without_are_kept(tmp_path: Path) -> None
                 text = prose(f"the text of {link}", 120)
                 site.added[f"/data{link}"] = html(text)
         crawl(site.url, tmp_path, "-s", "CRAWL_LEARN_URL_RULES=False")
-        with closing(open_for_reading(tmp_path)) as connection:
-            rows = {row["url"]: row for row in export_pages(connection)}
+    rows = exported(tmp_path)
     for number, link in enumerate(links):
         if number % 7 == 6:
             text = prose(f"the text of {link}", 120)
@@ -222,8 +219,7 @@ def test_no_page_is_a_wall_before_a_browser_has_shown_it(tmp_path: Path) -> None
             if number % 7 == 6:
                 site.added[f"/data{link}"] = html(prose(f"the text of {link}", 120))
         crawl(site.url, tmp_path, "-s", "CRAWL_LEARN_URL_RULES=False")
-        with closing(open_for_reading(tmp_path)) as connection:
-            rows = {row["url"]: row for row in export_pages(connection)}
+    rows = exported(tmp_path)
     verdicts = {rows[site.at(link)]["verdict"] for link in links[6::7]}
     assert not verdicts & {"soft_404", "wall"}
 
@@ -308,8 +304,7 @@ def test_the_first_copy_on_a_site_that_showed_nothing_more_is_tried(tmp_path: Pa
         links = "".join(f'<a href="{path}">on</a> ' for path in (*names, *PATHS))
         site.added["/"] = html(links)
         crawl(site.url, tmp_path, "-s", "CONCURRENT_REQUESTS=1")
-        with closing(open_for_reading(tmp_path)) as connection:
-            rows = {row["url"]: row for row in export_pages(connection)}
+    rows = exported(tmp_path)
     for path in PATHS:
         assert prose(f"the text of {path}", 120)[:60] in rows[site.at(path)]["text"]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -14,9 +12,9 @@ import pytest
 
 from crawler.feeds.feed_files import FeedPart, part_start
 from crawler.maintenance.verify.verification import FeedError, feed_urls
-from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
-from crawler.storage.database import open_for_reading
-from tests.crawls.command import scrapy, start_scrapy
+from crawler.pages.export import KEPT_FILTER
+from tests.crawls.command import killed, scrapy
+from tests.crawls.crawled import exported
 from tests.sites.many import ManyPages, pages
 from tests.sites.prose import document
 from tests.waiting import wait_until
@@ -43,14 +41,9 @@ def command(site: ManyPages, jobdir: Path, *arguments: str) -> list[str]:
 def kill_in_the_middle(site: ManyPages, jobdir: Path, *arguments: str) -> None:
     """Crawl until half the pages are stored and the rest is awaited, then SIGKILL."""
     site.hold_after(site.total + COUNT // 2)
-    process = start_scrapy(*command(site, jobdir, *arguments))
-    try:
+    with killed(*command(site, jobdir, *arguments)) as process:
         wait_until(lambda: stored(jobdir) >= COUNT // 2 - 1, process)
-        os.kill(process.pid, signal.SIGKILL)
-    finally:
-        process.kill()
-        process.communicate()
-        site.hold_after(None)
+    site.hold_after(None)
 
 
 def stored(jobdir: Path) -> int:
@@ -69,8 +62,7 @@ def run(site: ManyPages, jobdir: Path, *arguments: str) -> str:
 
 
 def kept(jobdir: Path) -> Counter[str]:
-    with closing(open_for_reading(jobdir)) as connection:
-        return Counter(page["url"] for page in export_pages(connection, PageFilter(KEPT_FILTER)))
+    return Counter(exported(jobdir, which=KEPT_FILTER).keys())
 
 
 def fed(*feeds: Path) -> Counter[str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sqlite3
 from contextlib import closing, suppress
 from functools import partial
@@ -15,7 +13,7 @@ import pytest
 from crawler.demo import DemoServer
 from crawler.lab.live import LiveCrawl
 from crawler.storage.states import DONE
-from tests.crawls.command import PROJECT, pages, report, scrapy, start_scrapy
+from tests.crawls.command import PROJECT, killed, pages, report, scrapy
 from tests.sites.many import ManyPages, page_path, page_text
 from tests.sites.many import pages as many_pages
 from tests.waiting import wait_until
@@ -322,10 +320,8 @@ def test_items_of_a_run_that_was_killed_stand_in_its_feed_or_come_again(tmp_path
         for _ in range(2):
             wanted = done_requests(job) + 4
             site.hold_after(site.total + 24)
-            running = start_scrapy(*command, cwd=tmp_path)
-            wait_until(partial(is_through, job, wanted))
-            os.killpg(running.pid, signal.SIGKILL)
-            running.communicate()
+            with killed(*command, cwd=tmp_path):
+                wait_until(partial(is_through, job, wanted))
         site.hold_after(None)
         done = scrapy(*command, cwd=tmp_path)
         assert done.returncode == 0, done.stderr

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import html
 
-from crawler.storage.database import open_for_reading
 from tests.crawler.commands.in_process import run
 from tests.crawls.command import crawl, scrapy
+from tests.crawls.crawled import queried
 from tests.sites.graph import GraphSite
 from tests.sites.places import LOST, SiteOfPlaces
 
@@ -82,8 +82,7 @@ def test_a_crawl_that_was_not_asked_says_how_to_ask(site: SiteOfPlaces, tmp_path
     assert "crawl and mirror with --check-fragments" in said
     assert run("links", str(tmp_path), "--fail-on", "fragments").returncode == 1, "not known"
     assert run("links", str(tmp_path), "--fail-on", "missing_titles").returncode == 0
-    with closing(open_for_reading(tmp_path)) as connection:
-        stored = connection.execute("SELECT count(places) FROM links").fetchone()[0]
+    ((stored,),) = queried(tmp_path, "SELECT count(places) FROM links")
     assert stored == 0
     crawl(f"{site.origin}/", tmp_path, *CHECKED, "-a", "revisit=yes")
     assert {*lost(tmp_path, site)} == LOST, "what is unchanged is sent again, once"

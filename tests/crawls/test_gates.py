@@ -6,7 +6,7 @@ import re
 import stat
 import time
 from collections import Counter
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from http import HTTPStatus
 from itertools import count
@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.storage.database import open_for_reading
-from tests.crawls.command import crawl, pages, scrapy, start_scrapy
-from tests.crawls.fleet import end
+from tests.crawls.command import crawl, killed, pages, scrapy
+from tests.crawls.crawled import queried
 from tests.crawls.mirrored import mirror
 from tests.crawls.test_watch import let_a_day_pass, watch
 from tests.sites.prose import document
@@ -190,12 +189,8 @@ class NumberingSite(MadeSite):
 def test_no_page_is_stored_without_the_cookies_that_came_before(tmp_path: Path) -> None:
     with NumberingSite() as site:
         options = ("-a", f"url={site.origin}/", "-s", f"JOBDIR={tmp_path}", *MANY)
-        process = start_scrapy("crawl", "site", *options)
-        try:
+        with killed("crawl", "site", *options):
             wait_until(lambda: stored(tmp_path) >= 30)
-            process.kill()
-        finally:
-            end(process)
     jar = (tmp_path / "cookies.txt").read_text()
     assert int(jar.split("\tsent\t")[1]) >= stored(tmp_path)
 
@@ -204,8 +199,8 @@ def stored(folder: Path) -> int:
     """Return how many pages a crawl has committed."""
     if not (folder / "cookies.txt").exists():
         return 0
-    with closing(open_for_reading(folder)) as connection:
-        return int(connection.execute("SELECT count(*) FROM pages").fetchone()[0])
+    ((count,),) = queried(folder, "SELECT count(*) FROM pages")
+    return int(count)
 
 
 @pytest.mark.slow

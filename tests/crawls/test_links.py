@@ -67,12 +67,6 @@ def test_a_mirror_follows_them_too(tmp_path: Path) -> None:
     assert found(asked) >= of(kinds) - {"/found/form"}
 
 
-def test_a_kind_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    done = scrapy("crawl", "site", "-a", "url=http://127.0.0.1:1/", "-a", "links=+coment")
-    assert done.returncode == 2
-    assert "no kind of links is called 'coment'; did you mean comment?" in done.stderr
-
-
 def test_the_table_of_kinds_is_documented() -> None:
     row = re.compile(r"^\| `([\w-]+)` \| (.+) \| (\w+) \| (\w+) \|$", re.MULTILINE)
     rows = row.findall(DOCUMENT.read_text(encoding="utf-8"))

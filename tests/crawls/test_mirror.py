@@ -387,34 +387,6 @@ class TestEnded:
 
 
 class TestWrongArguments:
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            ((), "a URL is needed"),
-            (("example.org",), "did you mean"),
-            (("http://127.0.0.1:1/", "d", "e"), "one directory or none is needed"),
-            (("http://127.0.0.1:1/", "http://127.0.0.1:x/"), "http://127.0.0.1:x/"),
-            (("http://127.0.0.1:1/", "d", "--max-bytes", "many"), "a size such as"),
-            (
-                ("http://127.0.0.1:1/", "d", "--max-pages", "x"),
-                "--max-pages must be",
-            ),
-            (("http://127.0.0.1:1/", "d", "--deny", "("), "is not a regular expression"),
-            (("check",), "the directory of one mirror is needed, got none"),
-            (("check", "nowhere"), "no mirror in it"),
-            (("http://127.0.0.1:1/", "d", "--typo"), "unknown option --typo"),
-            (("http://127.0.0.1:1/", "d", "--sitemaps", "x"), "one directory or none is needed"),
-            (("http://127.0.0.1:1/", "d", "--share", "rewrite"), "unknown option --share"),
-            (("http://127.0.0.1:1/", "d", "-s", "MIRROR_SHARE=x"), "unknown setting MIRROR_SHARE"),
-            (("http://127.0.0.1:1/", "d", "-s", "MIRROR_DIR=x"), "did you mean MIRROR_DIRECTORY"),
-        ],
-    )
-    def test_they_are_told_in_one_line(self, arguments: tuple[str, ...], message: str) -> None:
-        done = scrapy("mirror", *arguments)
-        assert done.returncode == 2
-        assert message in done.stderr
-        assert len(done.stderr.splitlines()) == 1, done.stderr
-
     def test_a_folder_with_other_files_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "letter.txt").write_text("mine")
         done = scrapy("mirror", "http://127.0.0.1:1/", str(tmp_path))

@@ -18,7 +18,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawler.warc.record_writing import payload_digest as warc_digest
 from neardup.fingerprints.digest import payload_digest
-from tests.crawls.command import start_scrapy
+from tests.crawls.command import killed, start_scrapy
 from tests.crawls.mirrored import Mirrored, check
 from tests.crawls.test_mirror_cut import QUICK, links, site, start, told
 from tests.sites.needing import PIXEL, body
@@ -107,10 +107,8 @@ def test_large_file_goes_on_after_a_kill_and_is_never_in_memory(
     site.added["/small/moved.bin"] = Served(large_content(), '"v1"', NOTED, hangs=True)
     folder = tmp_path / "m"
     command = ("mirror", site.at("/small/"), str(folder), *QUICK, *LARGE)
-    killed = start_scrapy(*command)
-    wait_until(lambda: noted_bytes(folder) >= 2 * NOTED, killed)
-    killed.kill()
-    killed.communicate()
+    with killed(*command) as process:
+        wait_until(lambda: noted_bytes(folder) >= 2 * NOTED, process)
     site.file("/small/other.bin", PIXEL, "image/png")
     site.added["/small/moved.bin"] = lambda exchange: exchange.answer(
         b"", status=301, headers={"Location": "/small/other.bin"}

@@ -88,20 +88,3 @@ def test_packed_files_that_an_update_leaves_are_named(tmp_path: Path) -> None:
         done = scrapy("crawl", "replay", "-a", archive, "-s", f"JOBDIR={jobdir}")
         assert (done.returncode, jobdir.exists()) == (2, False)
         assert f"{path.name} is no archive: WARC, WARC in gzip or zstd, WACZ" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("http://127.0.0.1:9/", "--format", "zpi"), "--format must be zip, zim or wacz"),
-        (("pack", "--format", "wacz", "MIRROR"), "--format must be zip or zim, got 'wacz'"),
-        (("pack", "nowhere"), "nowhere: no mirror in it"),
-        (("pack", "--search", "MIRROR"), "unknown option --search"),
-    ],
-)
-def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
-    (tmp_path / ".mirror").mkdir()
-    done = scrapy("mirror", *(str(tmp_path) if word == "MIRROR" else word for word in arguments))
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert len(done.stderr.splitlines()) == 1

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.mirror.offline_search import shard_of, words_of
-from tests.crawls.command import scrapy
 from tests.crawls.mirrored import Mirrored, check, mirror
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose
@@ -16,7 +15,6 @@ from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.browsing.walk import Browsers
 
@@ -115,9 +113,3 @@ def test_search_is_of_the_mirror_and_follows_it(site: ChangingSite, mirrored: Mi
     removed = mirror(site.url, mirrored.folder, "--no-search")
     assert not {path for path in removed.files if path.startswith("search")}
     assert check(mirrored.folder).returncode == 0
-
-
-def test_search_without_texts_is_refused(tmp_path: Path) -> None:
-    done = scrapy("mirror", "http://127.0.0.1:1/", str(tmp_path / "m"), "--search", "--no-text")
-    assert done.returncode == 2
-    assert "--search needs the text of pages" in done.stderr

@@ -178,13 +178,6 @@ class TestMetrics:
         assert not (tmp_path / "job").exists()
         assert not site.total
 
-    @pytest.mark.parametrize("port", ["http", "65536", "-1"])
-    def test_no_port_is_one_line(self, site: ManyPages, tmp_path: Path, port: str) -> None:
-        done = scrapy(*crawl_command(site, tmp_path / "job"), "-s", f"METRICS_PORT={port}")
-        assert done.returncode == 2
-        said = f"scrapy crawl: METRICS_PORT must be 0 to 65535 or empty, got {port!r}"
-        assert done.stderr.splitlines() == [said]
-
 
 class TestJsonLogs:
     def test_every_line_of_standard_error_is_an_object(self, tmp_path: Path) -> None:
@@ -200,9 +193,3 @@ class TestJsonLogs:
         assert "no sitemap" in warned[0]["message"]
         assert any(line["logger"] == "crawler.progress" for line in lines)
         assert all({"time", "level", "logger", "message"} <= line.keys() for line in lines)
-
-    def test_another_format_is_refused(self, site: ManyPages, tmp_path: Path) -> None:
-        done = scrapy(*crawl_command(site, tmp_path / "job"), "-s", "CRAWL_LOG_FORMAT=xml")
-        assert done.returncode == 2
-        said = "scrapy crawl: CRAWL_LOG_FORMAT must be text or json, got 'xml'"
-        assert done.stderr.splitlines() == [said]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.pages.export import KEPT_FILTER, PageFilter, export_pages
+from crawler.pages.export import KEPT_FILTER
 from crawler.pages.live_parameters import tune
-from crawler.storage.database import open_for_reading
 from tests.crawler.maintenance.rejudge.captured import judge_again
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import report, scrapy
+from tests.crawls.crawled import exported
 from tests.crawls.kills import KilledCrawl
 from tests.sites.many import ManyPages
 from tests.sites.shop import product_of, shop
@@ -24,11 +23,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 PRODUCTS = 25
-
-
-def exported(jobdir: Path, verdict: str | None = None) -> dict[str, dict[str, Any]]:
-    with closing(open_for_reading(jobdir)) as connection:
-        return {row["url"]: row for row in export_pages(connection, PageFilter(verdict))}
 
 
 def told(jobdir: Path) -> dict[str, tuple[object, ...]]:
@@ -44,10 +38,10 @@ def test_every_product_is_kept_once(tmp_path: Path) -> None:
         for asked in (10, 20):
             crawl.run_until(asked)
         crawl.finish()
-    kept = exported(jobdir, KEPT_FILTER)
+    kept = exported(jobdir, which=KEPT_FILTER)
     products = Counter(map(product_of, kept))
     assert products == {"": 1, **{str(number): 1 for number in range(PRODUCTS)}}
-    resembling = exported(jobdir, "same_template")
+    resembling = exported(jobdir, which="same_template")
     assert len(resembling) == PRODUCTS - 1
     for url, row in resembling.items():
         assert row["resembles"] in kept
@@ -65,7 +59,7 @@ def _judged_without_names_and_again(jobdir: Path) -> None:
     first = told(jobdir)
     tune(jobdir, {"compare_names": False, "ignore_boilerplate": False}, "tune")
     assert judge_again(jobdir).now_dropped == PRODUCTS - 1
-    assert not exported(jobdir, "same_template")
+    assert not exported(jobdir, which="same_template")
     assert check(jobdir).problems == ()
     tune(jobdir, {"compare_names": True, "ignore_boilerplate": True}, "tune")
     assert judge_again(jobdir).now_kept == PRODUCTS - 1

@@ -124,9 +124,3 @@ def test_a_feed_that_fails_in_the_middle_is_one_line_and_status_1(
         done = scrapy(*site, "-O", str(feed))
         assert done.returncode == 0, done.stderr
     assert len(feed.read_text().splitlines()) == len(pages(job, "--verdict", "kept"))
-
-
-def test_an_unknown_format_is_one_plain_line(tmp_path: Path) -> None:
-    site = ["crawl", "site", "-a", "url=http://127.0.0.1:9/", "-s", f"JOBDIR={tmp_path / 'job'}"]
-    expect_one_line([*site, "-O", "pages.foo"], "pages.foo: its ending names no format; there are")
-    expect_one_line([*site, "-O", "pages.jsno"], "did you mean json?")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.pages.export import export_pages
-from crawler.storage.database import open_for_reading
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawls.command import crawl, report, scrapy
+from tests.crawls.crawled import exported
 from tests.crawls.kills import KilledCrawl
 from tests.sites.book import NAMED, PARTS, other_book, press
 from tests.sites.many import ManyPages
@@ -24,15 +22,14 @@ DROPPING = ("-s", "NEARDUP_DROP_CONTAINED=1")
 DROPPED = PARTS.keys() - NAMED
 
 
-def exported(site: ManyPages, jobdir: Path) -> dict[str, dict[str, Any]]:
+def by_paths(site: ManyPages, jobdir: Path) -> dict[str, dict[str, Any]]:
     """All pages by their paths; other pages are named by their paths too."""
     origin = site.url.rstrip("/")
-    with closing(open_for_reading(jobdir)) as connection:
-        rows = list(export_pages(connection))
-    for row in rows:
-        for name in ("url", "duplicate_of", "part_of"):
+    rows = exported(jobdir, origin)
+    for row in rows.values():
+        for name in ("duplicate_of", "part_of"):
             row[name] = row[name] and row[name].removeprefix(origin)
-    return {row["url"]: row for row in rows}
+    return rows
 
 
 def named(rows: dict[str, dict[str, Any]], column: str) -> dict[str, str]:
@@ -50,7 +47,7 @@ def test_parts_are_kept_and_name_what_holds_them(tmp_path: Path, kills: tuple[in
         for pages in kills:
             killed.run_until(pages)
         killed.finish()
-        found = exported(site, tmp_path)
+        found = by_paths(site, tmp_path)
         assert found.keys() == press().keys()
         assert all(row["text"] is not None for row in found.values())
         assert named(found, "part_of") == PARTS
@@ -72,7 +69,7 @@ def test_on_wish_they_are_dropped_unless_they_have_a_name_of_their_own(
         for pages in kills:
             killed.run_until(pages)
         killed.finish()
-        found = exported(site, tmp_path)
+        found = by_paths(site, tmp_path)
     assert named(found, "duplicate_of") == {path: PARTS[path] for path in DROPPED}
     assert dropped(found) == DROPPED
     assert named(found, "part_of") == {path: PARTS[path] for path in NAMED}
@@ -82,22 +79,22 @@ def test_on_wish_they_are_dropped_unless_they_have_a_name_of_their_own(
 def test_a_directory_that_exists_is_judged_by_either_choice(tmp_path: Path) -> None:
     with ManyPages(press()) as site:
         crawl(site.url, tmp_path)
-        first = exported(site, tmp_path)
+        first = by_paths(site, tmp_path)
         for choice, expected in (("yes", DROPPED), ("no", set())):
             assert scrapy("tune", str(tmp_path), f"drop_contained={choice}").returncode == 0
             assert scrapy("rejudge", str(tmp_path)).returncode == 0
-            assert dropped(exported(site, tmp_path)) == expected
+            assert dropped(by_paths(site, tmp_path)) == expected
             assert check(tmp_path).problems == ()
-        assert exported(site, tmp_path) == first
+        assert by_paths(site, tmp_path) == first
 
 
 def test_parts_are_promoted_when_the_book_says_something_else(tmp_path: Path) -> None:
     with ManyPages(press()) as site:
         crawl(site.url, tmp_path, *DROPPING)
-        assert dropped(exported(site, tmp_path)) == DROPPED
+        assert dropped(by_paths(site, tmp_path)) == DROPPED
         site.pages["/book.html"] = other_book()
         crawl(site.url, tmp_path, *DROPPING, "-a", "revisit=yes")
-        found = exported(site, tmp_path)
+        found = by_paths(site, tmp_path)
     assert dropped(found) <= {"/story.html"}
     for path in DROPPED - {"/story.html"}:
         assert found[path]["text"] is not None, path

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from itertools import pairwise
 from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawls.command import crawl, pages, report, scrapy, start_scrapy
+from tests.crawls.command import crawl, killed, pages, report, scrapy
 from tests.sites.changing import page
 from tests.sites.graph import PATIENCE_SECS, GraphSite
 from tests.sites.prose import prose
@@ -169,14 +167,9 @@ class TestAfterPagesWereRead:
         waits = {"/b/": self.READ[-1], moment: "never"}
         with GraphSite(self.links("/c/alone"), waits) as site:
             seeds, jobdir = f"{site.origin}/a/,{site.origin}/b/", tmp_path / "job"
-            process = start_scrapy(
-                *("crawl", "site", "-a", f"url={seeds}", "-s", f"JOBDIR={jobdir}", *AT_ONCE)
-            )
-            try:
+            where = ("-a", f"url={seeds}", "-s", f"JOBDIR={jobdir}")
+            with killed("crawl", "site", *where, *AT_ONCE):
                 site.wait_for(moment)
-            finally:
-                os.kill(process.pid, signal.SIGKILL)
-                process.communicate()
             site.release(moment)
             crawl(seeds, jobdir, *AT_ONCE)
             assert {f"{site.origin}/c/alone", f"{site.origin}/c/behind"} <= kept(jobdir)

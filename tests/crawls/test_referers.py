@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawls.command import crawl, report, scrapy
-from tests.crawls.mirrored import Mirrored, mirror
+from tests.crawls.mirrored import Mirrored, host, mirror
 from tests.sites.changing import ChangingSite, page
 from tests.sites.needing import PIXEL
 from tests.sites.prose import prose
@@ -136,5 +136,4 @@ def test_an_update_keeps_pictures_that_are_sent_to_pages_of_the_site_alone(
     assert again.done.returncode == 0, again.done.stdout
     sent = site.take_referers()
     assert {path: sent[path] for path in pictures} == {path: first[path] for path in pictures}
-    host = site.origin.removeprefix("http://").replace(":", "+")
-    assert {path: again.read(host + path) for path in pictures} == pictures
+    assert {path: again.read(host(site) + path) for path in pictures} == pictures

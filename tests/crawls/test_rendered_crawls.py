@@ -6,16 +6,14 @@ import json
 import os
 import signal
 from collections import Counter
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.pages.export import export_pages
-from crawler.storage.database import open_for_reading
 from crawler.url_rules.render_kinds import FIRST_OF_HOST
 from tests.crawler.warc.exchanges import read_all
-from tests.crawls.command import crawl, report, scrapy, start_scrapy
+from tests.crawls.command import crawl, killed, report, scrapy, start_scrapy
+from tests.crawls.crawled import exported
 from tests.sites.scripted import PAGES, ScriptedSite, filled
 from tests.waiting import wait_until
 
@@ -27,8 +25,7 @@ ROUTES = 20
 
 
 def rows_of(jobdir: Path, site: ScriptedSite) -> dict[str, dict[str, Any]]:
-    with closing(open_for_reading(jobdir)) as connection:
-        return {row["url"].removeprefix(site.origin): row for row in export_pages(connection)}
+    return exported(jobdir, site.origin)
 
 
 def test_all_routes_are_found_and_each_text_is_kept_once(tmp_path: Path) -> None:
@@ -67,14 +64,11 @@ def test_what_could_not_load_its_data_is_kept_at_each_url(tmp_path: Path) -> Non
 
 def test_kill_9_loses_nothing_and_leaves_no_browser(tmp_path: Path) -> None:
     with ScriptedSite(ROUTES) as site:
-        process = start_scrapy(
-            *("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}")
-        )
-        wait_until(lambda: sum(path.startswith("/data/") for path in site.asked) >= 6, process)
-        browsers = _browsers_of(process.pid)
-        assert browsers
-        os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
+        where = ("-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}")
+        with killed("crawl", "site", *where) as process:
+            wait_until(lambda: sum(path.startswith("/data/") for path in site.asked) >= 6, process)
+            browsers = _browsers_of(process.pid)
+            assert browsers
         wait_until(lambda: not any(map(_is_running, browsers)))
         crawl(site.url, tmp_path)
         assert set(rows_of(tmp_path, site)) == site.paths()

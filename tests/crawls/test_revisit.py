@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sqlite3
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -12,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawler.maintenance.crawl_report import make_report
-from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
-from tests.crawls.command import crawl, report, scrapy, start_scrapy
+from tests.crawls.command import crawl, killed, report, scrapy
+from tests.crawls.crawled import exported
 from tests.sites.changing import ChangingSite
 from tests.sites.prose import prose
 from tests.waiting import wait_until
@@ -94,8 +92,7 @@ class Story:
 def read(jobdir: Path, origin: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """The report of a crawl, and its rows by path."""
     with closing(open_for_reading(jobdir)) as connection:
-        rows = {row["url"].removeprefix(origin): row for row in export_pages(connection)}
-        return asdict(make_report(connection)), rows
+        return asdict(make_report(connection)), exported(jobdir, origin)
 
 
 def write_first_version(site: ChangingSite) -> None:
@@ -373,19 +370,15 @@ def test_killed_second_visit_goes_on_with_the_plain_command(tmp_path: Path) -> N
             site.put(f"/page/{number}", f"new{number}")
         slowly = ("-s", 'DOWNLOAD_SLOTS={"127.0.0.1": {"delay": 0.05, "concurrency": 1}}')
         site.news()
-        process = start_scrapy(
-            "crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}",
-            "-a", "revisit=yes", *slowly,
-        )  # fmt: skip
         asked: set[str] = set()
 
         def has_asked_enough() -> bool:
             asked.update(site.news())
             return len(asked) >= 25
 
-        wait_until(has_asked_enough, process)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        where = ("-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}")
+        with killed("crawl", "site", *where, "-a", "revisit=yes", *slowly) as process:
+            wait_until(has_asked_enough, process)
         asked.update(site.news())
         done = crawl(site.url, tmp_path)
         asked.update(site.news())

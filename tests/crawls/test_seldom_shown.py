@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from crawler.pages.export import export_pages
 from crawler.rendering.browser import HEADLESS, WITH_WINDOWS
-from crawler.storage.database import open_for_reading
 from crawler.url_rules.render_kinds import LATER_PAGE
 from tests.crawls.command import crawl, report, scrapy
+from tests.crawls.crawled import exported
 from tests.sites.prose import prose
 from tests.sites.serving import NOT_FOUND, OF_EVERY_HOST, MadeSite, Response
 
@@ -112,9 +110,7 @@ def _page(title: str, markup: str) -> bytes:
 
 
 def texts_of(jobdir: Path, site: Pages) -> dict[str, str]:
-    with closing(open_for_reading(jobdir)) as connection:
-        rows = list(export_pages(connection))
-    return {row["url"].removeprefix(site.origin): row["text"] or "" for row in rows}
+    return {path: row["text"] or "" for path, row in exported(jobdir, site.origin).items()}
 
 
 def unfilled(jobdir: Path, site: Pages, kinds: set[str]) -> list[str]:

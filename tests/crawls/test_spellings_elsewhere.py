@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from contextlib import closing
 from typing import TYPE_CHECKING
 
-from crawler.storage.database import open_for_reading
-from tests.crawls.command import crawl, scrapy, start_scrapy
-from tests.crawls.crawled import read_back
+from tests.crawls.command import crawl, killed, scrapy, start_scrapy
+from tests.crawls.crawled import queried, read_back
 from tests.crawls.fleet import end, finish, fleet_settings
 from tests.crawls.test_spellings import ONE_BY_ONE, only_where, open_site, session
 from tests.waiting import wait_until
@@ -57,12 +53,12 @@ def test_workers_of_a_fleet_share_the_spellings(redis_url: str, tmp_path: Path) 
 
 def is_committed(folder: Path) -> bool:
     """Whether the start page is through, and the other spelling stored."""
-    with closing(open_for_reading(folder)) as connection:
-        (stored,) = connection.execute(
-            "SELECT (SELECT count(*) FROM requests WHERE state = 2 AND depth = 0)"
-            " * (SELECT count(*) FROM spellings WHERE url LIKE ?)",
-            (f"%/q?{NEEDED}",),
-        ).fetchone()
+    ((stored,),) = queried(
+        folder,
+        "SELECT (SELECT count(*) FROM requests WHERE state = 2 AND depth = 0)"
+        " * (SELECT count(*) FROM spellings WHERE url LIKE ?)",
+        f"%/q?{NEEDED}",
+    )
     return bool(stored)
 
 
@@ -79,12 +75,8 @@ def test_spellings_outlive_a_kill(tmp_path: Path) -> None:
 
         site.added["/q"] = hold
         command = ("crawl", "site", "-a", f"url={site.url}", "-s", f"JOBDIR={tmp_path}")
-        process = start_scrapy(*command, *ONE_BY_ONE)
-        try:
+        with killed(*command, *ONE_BY_ONE):
             wait_until(lambda: bool(held) and is_committed(tmp_path))
-            os.killpg(process.pid, signal.SIGKILL)
-        finally:
-            end(process)
         # Nothing links to the other spelling any more.
         site.linked, site.added["/q"] = (), good
         done = crawl(site.url, tmp_path, *ONE_BY_ONE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections import Counter
 from contextlib import closing
 from functools import partial
@@ -14,7 +12,8 @@ import pytest
 from crawler.storage.database import open_for_reading
 from crawler.url_rules.kinds import CLOSED, OPEN
 from crawler.url_rules.rule_report import StoredCluster, trap_report
-from tests.crawls.command import crawl, report, scrapy, start_scrapy
+from tests.crawls.command import crawl, killed, report, scrapy
+from tests.crawls.crawled import queried
 from tests.sites.dynamic import DynamicSite, Options
 from tests.sites.endless import HOME, ITEMS, SHAPES, EndlessSite
 from tests.waiting import wait_until
@@ -81,9 +80,8 @@ def test_names_without_an_end_are_a_trap_and_such_as_lead_to_pages_are_none(
         assert 300 <= len(site.asked("loop")) < 500
         assert len(set(site.asked("item"))) == ITEMS
         assert 3 <= len(site.asked_sitemaps()) <= 3 * 30, "of the seed's host and 29 more at most"
-    with closing(open_for_reading(tmp_path)) as connection:
-        sql = "SELECT count(*) FROM pages WHERE verdict = 'new' AND title LIKE 'Item %'"
-        assert connection.execute(sql).fetchone()[0] == ITEMS
+    sql = "SELECT count(*) FROM pages WHERE verdict = 'new' AND title LIKE 'Item %'"
+    assert [tuple(row) for row in queried(tmp_path, sql)] == [(ITEMS,)]
     assert report(tmp_path)["queued"] == 0
 
 
@@ -123,14 +121,8 @@ def test_what_was_found_out_of_a_trap_survives_kills(tmp_path: Path) -> None:
     command = ("-s", f"JOBDIR={tmp_path}", *CONCURRENT)
     with DynamicSite(options("calendar", "shop")) as site:
         for target in (80, 200, 330):
-            process = start_scrapy("crawl", "site", "-a", f"url={site.url}", *command)
-            try:
+            with killed("crawl", "site", "-a", f"url={site.url}", *command) as process:
                 wait_until(partial(_has_served, site, target), process)
-                os.kill(process.pid, signal.SIGKILL)
-            finally:
-                process.kill()
-                _, errors = process.communicate()
-            assert "Traceback" not in errors
         crawl(site.url, tmp_path, *CONCURRENT)
         assert not site.lost()
         asked = by_place(site)

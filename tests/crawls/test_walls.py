@@ -1,31 +1,30 @@
-"""Areas of a site that answer with something else than their pages, crawled as a user would."""
+"""Areas that answer with something else than their pages, and manuals, which have none of them."""
 
 from __future__ import annotations
 
-import os
+import mimetypes
 import re
-import signal
 import time
 from collections import Counter
-from contextlib import closing
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from crawler.pages.export import export_pages
-from crawler.storage.database import open_for_reading
 from crawler.url_rules.kinds import NEW_TEXT
 from tests.crawler.maintenance.verify.crawled import check
-from tests.crawls.command import crawl, report, scrapy, start_scrapy
+from tests.crawls.command import crawl, killed, pages, report, scrapy
+from tests.crawls.crawled import exported, queried
 from tests.crawls.fleet import fleet_settings
+from tests.sites.packages import PACKAGES
 from tests.sites.prose import document
 from tests.sites.serving import NOT_FOUND, OF_EVERY_HOST, MadeSite, Response
 from tests.sites.walled import PAGES, WALLS, WalledSite
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
 
     from tests.sites.serving import Request
@@ -34,8 +33,7 @@ QUICK = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8", "-s", "DOWNLOAD_DELAY=0")
 
 
 def rows_of(jobdir: Path, site: WalledSite) -> dict[str, dict[str, Any]]:
-    with closing(open_for_reading(jobdir)) as connection:
-        return {row["url"].removeprefix(site.origin): row for row in export_pages(connection)}
+    return exported(jobdir, site.origin)
 
 
 def verdicts_of(rows: dict[str, dict[str, Any]], area: str) -> Counter[str]:
@@ -124,14 +122,13 @@ def test_each_visit_asks_for_a_url_that_cannot_exist_and_a_broken_answer_is_none
         site.failure = failure
         crawl(site.url, tmp_path, *quick)
         assert verdicts_of(rows_of(tmp_path, site), "silent")["soft_404"] == 0
-        with closing(open_for_reading(tmp_path)) as connection:
-            (found,) = connection.execute("SELECT skeleton FROM wall_probes").fetchall()
+        (found,) = queried(tmp_path, "SELECT skeleton FROM wall_probes")
         assert tuple(found) == (stored,)
         site.fails = False
         crawl(site.url, tmp_path, *quick, "-a", "revisit=yes")
-        with closing(open_for_reading(tmp_path)) as connection:
-            sql = "SELECT count(*) FROM pages WHERE latest = 1 AND verdict = 'soft_404'"
-            assert connection.execute(sql).fetchone()[0] == PAGES, "guessed sitemaps are no pages"
+        sql = "SELECT count(*) FROM pages WHERE latest = 1 AND verdict = 'soft_404'"
+        ((count,),) = queried(tmp_path, sql)
+        assert count == PAGES, "guessed sitemaps are no pages"
 
 
 class EndlessCalendar(MadeSite):
@@ -213,9 +210,7 @@ class BusySite(MendedSite):
 
 
 def kept_pages(jobdir: Path, site: MendedSite) -> set[str]:
-    with closing(open_for_reading(jobdir)) as connection:
-        rows = export_pages(connection)
-        return {row["url"].removeprefix(site.origin) for row in rows if row["text"] is not None}
+    return kept(exported(jobdir, site.origin))
 
 
 @pytest.mark.parametrize("pages", [15, 60])
@@ -243,13 +238,8 @@ def test_a_crawl_that_is_killed_before_it_asks_again_does_so_when_it_goes_on(
 ) -> None:
     with MendedSite(40) as site:
         options = ("-a", f"url={site.origin}/", "-s", f"JOBDIR={tmp_path}", *QUICK)
-        process = start_scrapy("crawl", "site", *options)
-        try:
+        with killed("crawl", "site", *options) as process:
             wait_until(lambda: site.is_mended, process)
-            os.kill(process.pid, signal.SIGKILL)
-        finally:
-            process.kill()
-            process.communicate()
         crawl(f"{site.origin}/", tmp_path, *QUICK)
         assert kept_pages(tmp_path, site) == {"/", *site.paths}
         asked = site.asked.copy()
@@ -327,14 +317,8 @@ def test_a_crawl_that_is_killed_comes_to_the_same_verdicts(tmp_path: Path) -> No
     command = ("-s", f"JOBDIR={tmp_path}", *QUICK)
     with WalledSite(WALLS, answers_unknown=True) as site:
         for requests in (30, 80, 130):
-            process = start_scrapy("crawl", "site", "-a", f"url={site.url}", *command)
-            try:
+            with killed("crawl", "site", "-a", f"url={site.url}", *command) as process:
                 wait_until(partial(_has_served, site, requests), process)
-                os.kill(process.pid, signal.SIGKILL)
-            finally:
-                process.kill()
-                _, errors = process.communicate()
-            assert "Traceback" not in errors
         crawl(site.url, tmp_path, *QUICK)
         rows = rows_of(tmp_path, site)
         assert {area: verdicts_of(rows, area) for area in WALLS} == {
@@ -342,3 +326,44 @@ def test_a_crawl_that_is_killed_comes_to_the_same_verdicts(tmp_path: Path) -> No
         }
         assert kept(rows) == site.real_paths()
     assert check(tmp_path).findings == ()
+
+
+SHORT_PAGES = 300
+
+
+class FolderSite(MadeSite):
+    """Serves the files of a folder, whose index is ``index.html`` or in English."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def respond(self, request: Request) -> Response:
+        path = self._folder / unquote(urlsplit(request.target).path).lstrip("/")
+        found = next((each for each in (path, path / "index.html") if each.is_file()), None)
+        if found is None:
+            return NOT_FOUND
+        kind = mimetypes.guess_type(found.name)[0] or "text/html"
+        return Response(found.read_bytes(), content_type=kind)
+
+
+@pytest.mark.parametrize(
+    ("package", "start"),
+    [
+        ("apache2-doc", "en/index.html"),
+        ("python3.11-doc", "contents.html"),
+        ("postgresql-doc-15", "index.html"),
+        ("openjdk-17-doc", "allclasses-index.html"),
+    ],
+)
+def test_no_page_of_a_manual_is_called_a_wall(tmp_path: Path, package: str, start: str) -> None:
+    folder = Path("/") / PACKAGES[package].folder
+    if not (folder / start).is_file():
+        pytest.skip(f"{package} is not installed: no {folder / start}")
+    with FolderSite(folder) as site:
+        bounds = ("-a", "scope=host", "-a", f"max_pages={SHORT_PAGES}", "-s", "DOWNLOAD_DELAY=0")
+        crawl(f"{site.origin}/{start}", tmp_path, *bounds, "-s", "CRAWL_LEARN_URL_RULES=False")
+    counts = report(tmp_path)["verdicts"]
+    assert sum(counts.values()) >= SHORT_PAGES
+    assert counts["soft_404"] == counts["wall"] == 0
+    assert all(page["text"] for page in pages(tmp_path, "--verdict", "too_short"))

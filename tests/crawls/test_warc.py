@@ -12,17 +12,15 @@ import urllib.request
 import zipfile
 import zlib
 from collections import Counter
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawler.pages.export import export_pages
-from crawler.storage.database import open_for_reading
 from crawler.warc.index_and_pack import finish
 from tests.crawler.warc.exchanges import read_all
 from tests.crawls.command import crawl, scrapy
+from tests.crawls.crawled import exported
 from tests.sites.changing import ChangingSite, page
 from tests.sites.prose import prose
 from tests.waiting import wait_until
@@ -140,11 +138,9 @@ def furnish(site: ChangingSite) -> None:
 
 def items(jobdir: Path) -> dict[str, dict[str, Any]]:
     """What is said of each page, by URL; robots.txt left out, the times too."""
-    with closing(open_for_reading(jobdir)) as connection:
-        rows = {row["url"]: row for row in export_pages(connection)}
     return {
         url: {name: value for name, value in row.items() if name != "fetched_at"}
-        for url, row in rows.items()
+        for url, row in exported(jobdir).items()
     }
 
 

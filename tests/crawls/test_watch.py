@@ -17,10 +17,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from crawler.storage.database import open_for_reading
 from crawler.watch.changes import MIN_REPEATED
 from crawler.watch.watch_store import WatchStore
 from tests.crawls.command import TIMEOUT_SECS, crawl, crawl_once
+from tests.crawls.crawled import queried
 from tests.sites.changing import ChangingSite, page
 from tests.sites.prose import prose
 from tests.waiting import wait_until
@@ -214,9 +214,8 @@ def test_the_feed_and_the_command_have_the_same_changes(
 
 
 def test_a_visit_has_the_arguments_of_the_crawl(watched: Watched, third: Visited) -> None:
-    with closing(open_for_reading(watched.folder)) as connection:
-        sql = "SELECT value FROM meta WHERE name = 'arguments'"
-        (arguments,) = connection.execute(sql).fetchone()
+    sql = "SELECT value FROM meta WHERE name = 'arguments'"
+    ((arguments,),) = queried(watched.folder, sql)
     assert json.loads(arguments) == {"url": watched.site.url, "max_depth": "2"}
 
 
