@@ -78,6 +78,15 @@ class TestMergingProperties:
             assert mine.tolist() == its.tolist()
 
 
+def test_what_is_left_of_a_segment_is_what_was_not_removed() -> None:
+    stored = [(5, 1), (5, 2), (5, 2), (9, 1), (2**64 - 1, 4)]
+    segment = Segment(built(rows_of(stored), no_rows()))
+    removed = rows_of([(5, 2), (9, 1), (9, 7)])
+    assert segment.remove(removed).tolist() == [True, True, False]
+    assert pairs_of(segment.rows()) == [(5, 1), (2**64 - 1, 4)]
+    assert pairs_of(segment.entries_of(1)) == [(5, 1)]
+
+
 def test_to_look_for_an_id_takes_no_copy_of_all_places() -> None:
     fingerprints = np.arange(100_000, dtype=np.uint64) << np.uint64(40)
     fingerprints[0] = fingerprints[1]
