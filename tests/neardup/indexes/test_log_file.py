@@ -1,8 +1,10 @@
 import gc
+import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
+import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,6 +70,30 @@ def written(path: Path, batches: list[tuple[Removed, Added]]) -> list[int]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "00000003.log"
+
+
+def test_batches_come_back_in_order(path: Path) -> None:
+    sizes = written(path, BATCHES)
+    assert batches_of(path) == BATCHES
+    assert read_log(path).header == HEADER
+    assert read_log(path).whole == (sizes[-1], 7)
+
+
+def test_the_bytes_are_those_of_the_documentation(path: Path) -> None:
+    written(path, BATCHES[2:])
+    data = path.read_bytes()
+
+    def checksum(part: bytes) -> int:
+        return xxhash.xxh3_64_intdigest(part)
+
+    header = struct.unpack("<8sII16sQQ", data[:48])
+    assert header == (b"NDUPLOG\n", 3, 0, bytes(range(16)), 3, checksum(data[:40]))
+    assert struct.unpack("<QQQ", data[48:72]) == (168, 3, checksum(data[48:64]))
+    batch = struct.unpack("<4sIIIQQ", data[72:104])
+    assert batch == (b"NDB\n", 1, 2, 0, 0, checksum(data[72:96]))
+    assert struct.unpack("<Qq", data[104:120]) == (2**64 - 1, 2**63 - 1)
+    assert struct.unpack("<2Q2q", data[120:152]) == (7, 0, 8, 0)
+    assert struct.unpack("<Q8s", data[152:]) == (checksum(data[104:152]), b"NDBEND\r\n")
 
 
 def test_a_log_goes_on_after_what_it_holds(path: Path) -> None:
@@ -206,6 +232,15 @@ def test_a_batch_that_is_missing_or_doubled_is_damage(path: Path) -> None:
     first, second = whole[: sizes[1]], whole[sizes[1] : sizes[2]]
     for data in (whole[: sizes[0]] + second, first + first[sizes[0] :], whole + second):
         path.write_bytes(promising(data, *EMPTY))
+        with pytest.raises(IndexFileError):
+            read_log(path)
+
+
+def test_a_log_without_its_header_is_damage(path: Path) -> None:
+    written(path, BATCHES)
+    whole = path.read_bytes()
+    for size in range(EMPTY.end):
+        path.write_bytes(whole[:size])
         with pytest.raises(IndexFileError):
             read_log(path)
 

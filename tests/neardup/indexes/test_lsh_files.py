@@ -10,13 +10,16 @@ import xxhash
 from neardup import HammingIndex, LshIndex, minhash
 from neardup.errors import IndexFileError, ParameterError
 from neardup.features.shingles import JACCARD_SIZE
-from neardup.files.batches import Promise
+from neardup.files.batches import Promise, batch_bytes
+from neardup.indexes.arrays import Signatures
 from neardup.indexes.banding import Banding
 from neardup.indexes.lsh import Candidate
 from neardup.indexes.lsh_file import read_header
 from tests.neardup.indexes.lsh_flushing import PERMUTATIONS, signature_of
+from tests.neardup.indexes.test_lsh import four_bits
 
 FILE = "documents.lsh"
+ROW_BYTES = 8 + 16 + 4 * 2
 BATCHES = [2, 1, 3]
 
 
@@ -51,7 +54,63 @@ def promising(file: bytes, end: int, documents: int) -> bytes:
     return file[:56] + Promise(end, documents).to_bytes() + file[80:]
 
 
+def keys_of(signature: Signatures, bands: int, rows: int) -> list[int]:
+    """The keys of bands, in Python's numbers, as docs/lsh_format.md has them."""
+    mask, used = 2**64 - 1, bands * rows
+
+    def drawn(number: int) -> int:
+        value = number * 0x9E3779B97F4A7C15 & mask
+        for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+            value = (value ^ value >> 33) * factor & mask
+        return value ^ value >> 33
+
+    keys = []
+    for band in range(bands):
+        total = drawn(used + band + 1)
+        for place in range(band * rows, (band + 1) * rows):
+            total += int(signature[place]) * (drawn(place + 1) | 1)
+        keys.append((total & mask) >> 32)
+    return keys
+
+
+def sketch_of(signature: Signatures) -> list[int]:
+    """The words of a sketch, as docs/lsh_format.md has them."""
+    bits = four_bits(signature).tolist()
+    return [
+        sum(value << 4 * place for place, value in enumerate(bits[start : start + 16]))
+        for start in range(0, len(bits), 16)
+    ]
+
+
 class TestBytes:
+    def test_are_those_of_the_documentation(self, tmp_path: Path) -> None:
+        with LshIndex(path=tmp_path, permutations=PERMUTATIONS, shape=(2, 12)) as index:
+            index.add(signature_of(5), 2**63 - 1)
+            index.add(signature_of(6), 3)
+            least = index.min_similarity
+        data = (tmp_path / FILE).read_bytes()
+
+        def checksum(part: bytes) -> int:
+            return xxhash.xxh3_64_intdigest(part)
+
+        *header, probe, header_checksum = struct.unpack("<8sIIIIIIdQQ", data[:56])
+        assert header == [b"NDUPLSH\n", 3, PERMUTATIONS, 2, 12, JACCARD_SIZE, 0, least]
+        assert header_checksum == checksum(data[:48])
+        signature = np.arange(PERMUTATIONS, dtype=np.uint32) * np.uint32(0x9E3779B1)
+        assert probe == checksum(
+            struct.pack("<2I2Q", *keys_of(signature, 2, 12), *sketch_of(signature))
+        )
+        assert struct.unpack("<QQQ", data[56:80]) == (len(data), 2, checksum(data[56:72]))
+        batch = struct.unpack("<4sIIIQQ", data[80:112])
+        assert batch == (b"NDB\n", 0, 2, 0, 0, checksum(data[80:104]))
+        end = 112 + 2 * ROW_BYTES
+        ids, words, keys = data[112:128], data[128:160], data[160:end]
+        assert struct.unpack("<2q", ids) == (2**63 - 1, 3)
+        both = (signature_of(5), signature_of(6))
+        assert struct.unpack("<4Q", words) == tuple(w for one in both for w in sketch_of(one))
+        assert struct.unpack("<4I", keys) == tuple(k for one in both for k in keys_of(one, 2, 12))
+        assert struct.unpack("<Q8s", data[end:]) == (checksum(data[112:end]), b"NDBEND\r\n")
+
     def test_the_example_of_the_documentation_is_a_file(self, tmp_path: Path) -> None:
         text = (Path(__file__).parents[3] / "docs" / "lsh_format.md").read_text("utf-8")
         lines = text.partition("```\n00  ")[2].partition("```")[0].splitlines()
@@ -120,6 +179,36 @@ class TestDamage:
             assert len(index) == 0
         assert not (tmp_path / f"{FILE}.tail-2.tmp").exists()
         assert (tmp_path / f"{FILE}.tail-1").exists()
+
+    def test_a_batch_without_documents_holds_none(self, tmp_path: Path) -> None:
+        made(tmp_path)
+        whole = (tmp_path / FILE).read_bytes()
+        (tmp_path / FILE).write_bytes(whole + batch_bytes(0, 0, sum(BATCHES), b""))
+        assert ids_in(tmp_path) == list(range(sum(BATCHES)))
+
+    def test_a_tail_whose_blocks_were_never_written_is_left_out(self, tmp_path: Path) -> None:
+        sizes = made(tmp_path)
+        whole = promising((tmp_path / FILE).read_bytes(), sizes[2], 3)
+        for kept in range(sizes[2], len(whole) - 8):
+            (tmp_path / FILE).write_bytes(whole[:kept] + bytes(len(whole) - kept))
+            assert batches_in(tmp_path / FILE) == BATCHES[:2]
+        assert ids_in(tmp_path) == [0, 1, 2]
+
+    def test_a_header_cut_short_or_a_batch_that_is_missing_or_doubled_is_damage(
+        self, tmp_path: Path
+    ) -> None:
+        sizes = made(tmp_path)
+        whole = (tmp_path / FILE).read_bytes()
+        first, second = whole[: sizes[1]], whole[sizes[1] : sizes[2]]
+        broken = [whole[:size] for size in range(sizes[0])]
+        broken += [
+            promising(data, sizes[0], 0)
+            for data in (whole[: sizes[0]] + second, first + first[sizes[0] :], whole + second)
+        ]
+        for data in broken:
+            (tmp_path / FILE).write_bytes(data)
+            with pytest.raises(IndexFileError):
+                batches_in(tmp_path / FILE)
 
     def test_another_file_another_version_and_other_keys_are_named(self, tmp_path: Path) -> None:
         made(tmp_path)
