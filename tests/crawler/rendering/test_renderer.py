@@ -118,7 +118,8 @@ def test_the_browser_reaches_no_host_by_itself() -> None:
             return None
 
         async def rendered() -> bytes:
-            renderer = Renderer(RenderOptions(with_files=True), refusing)
+            # What is refused is waited for to the end.
+            renderer = Renderer(RenderOptions(page_secs=4, with_files=True), refusing)
             try:
                 return (await renderer.render(PageToRender(PAGE, document(script), 200, HTML))).body
             finally:
