@@ -21,7 +21,7 @@ from crawler.pages.verdicts import (
     WITHOUT_PAGE,
     listed,
 )
-from crawler.pages.wall_clusters import HASH_BYTES, MIN_COPIES, PAGE, STANDING_NAMES
+from crawler.storage.states import HASH_BYTES, PAGE
 
 if TYPE_CHECKING:
     import sqlite3
@@ -159,6 +159,12 @@ SELECT 'wall ' || cluster, key, url FROM wall_pages JOIN pages ON id = page
 WHERE seen_visit = ?1 AND verdict IN ({listed(WALLS)})
 """
 
+
+STANDING_NAMES = 3
+"""Ask again for a text that stood at this many last names of paths, be it a wall or not."""
+
+MIN_COPIES = 4
+"""Ask again for a text that this many pages repeat, and for another answer of as many URLs."""
 
 _MAX_ORIGINALS = 8
 """Texts with the most copies are asked for again, at most this many; walls are besides."""

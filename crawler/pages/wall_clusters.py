@@ -19,6 +19,7 @@ from crawler.frontier.order import host_number
 from crawler.pages.verdicts import NEW, SAME_TEMPLATE, WALLS, listed
 from crawler.reading.content_types import WallKind
 from crawler.reading.wall_signs import returned_to
+from crawler.storage.states import HASH_BYTES, PAGE
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,17 +32,7 @@ if TYPE_CHECKING:
 MAX_NAMES = 12
 """Count the last names of paths of one cluster up to this many, since more decide nothing."""
 
-PAGE = "page"
-"""The kind of a text that a user declared to be no wall; it is never suspected again."""
-
-STANDING_NAMES = 3
-"""Ask again for a text that stood at this many last names of paths, be it a wall or not."""
-
-MIN_COPIES = 4
-"""Ask again for a text that this many pages repeat, and for another answer of as many URLs."""
-
 _MAX_FOLDERS = 2
-HASH_BYTES = 4
 _MAX_LINKS = 50
 """Store the smallest hashes of links, at most this many: all of a page that has no more.
 
@@ -83,10 +74,6 @@ WHERE cluster = ? AND latest = 1 AND depth = 0 LIMIT 1
 _WALL_AT = f"""
 SELECT cluster FROM wall_pages JOIN pages ON pages.id = wall_pages.page
 WHERE url = ? AND verdict IN ({listed(WALLS)}) ORDER BY latest DESC, id DESC
-"""
-_HAS_COPIES = f"""
-SELECT count(*) = {MIN_COPIES} FROM (
-  SELECT 1 FROM pages WHERE duplicate_of = ? AND latest = 1 LIMIT {MIN_COPIES})
 """
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _DUPLICATES = f"SELECT id FROM pages WHERE latest = 1 AND duplicate_of {_AMONG}"
@@ -340,10 +327,6 @@ class WallClusters:
         old = self._database.read(_OLD_WALLS, (key, before)).fetchall()
         for table, name in (("near_texts", "page"), ("wall_pages", "page"), ("pages", "id")):
             self._database.write_many(f"DELETE FROM {table} WHERE {name} = ?", old)
-
-    def has_copies(self, original: int) -> bool:
-        """Return whether so many pages repeat one that it is asked for again in the end."""
-        return bool(self._database.value(_HAS_COPIES, (original,)))
 
     def begin_visit(self) -> None:
         """Forget which captures had a text that are no page's newest any more, and all probes.

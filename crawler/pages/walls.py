@@ -13,17 +13,17 @@ the wall came in its place is its newest text again.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page_row import PageRow
 from crawler.pages.reasons import Reason
 from crawler.pages.stored_texts import document_of, text_of_page
+from crawler.pages.url_history import MIN_COPIES, STANDING_NAMES
 from crawler.pages.verdicts import KEPT, OF_TEXTS, SOFT_404, WALL, WALLS
 from crawler.pages.wall_clusters import (
     MAX_NAMES,
-    STANDING_NAMES,
     HostProbe,
     WallClusters,
     host_of,
@@ -59,6 +59,9 @@ A text without a wording needs ``MIN_NAMES`` for that.
 
 MAX_OWN_LINKS = 3
 """Links of a page beyond those of the first one with its text; a page with more leads on."""
+
+_MAX_COUNTED = 10_000
+"""Originals whose copies are counted at once; those of a notice come one behind the other."""
 
 BATCH = 200
 """Give at least this many pages their verdict between two captures, while any wait for it."""
@@ -261,6 +264,7 @@ class Walls:
     _unprobed: set[int] = field(default_factory=set, init=False)
     _asked: set[int] = field(default_factory=set, init=False)
     _opened: set[int] = field(default_factory=set, init=False)
+    _copies: Counter[int] = field(default_factory=Counter, init=False)
     _met: str | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -378,7 +382,12 @@ class Walls:
             return False
         if suspect is not None and suspect.cluster.name_count >= STANDING_NAMES - 1:
             return True
-        return row.duplicate_of is not None and self._clusters.has_copies(row.duplicate_of)
+        if row.duplicate_of is None:
+            return False
+        if len(self._copies) == _MAX_COUNTED:
+            self._copies.clear()
+        self._copies[row.duplicate_of] += 1
+        return self._copies[row.duplicate_of] >= MIN_COPIES
 
     def _note_opened(self, row: PageRow, previous: PageRow | None) -> None:
         if previous is None or previous.verdict not in WALLS or row.verdict not in OF_TEXTS:

@@ -86,3 +86,10 @@ class VariantState(IntEnum):
     SKIPPED = 1
     TRIED = 2
     SEPARATE = 3
+
+
+PAGE = "page"
+"""The kind of a text that a user declared to be no wall; it is never suspected again."""
+
+HASH_BYTES = 4
+"""Bytes of each hash of ``wall_clusters``."""

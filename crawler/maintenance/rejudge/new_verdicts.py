@@ -29,11 +29,11 @@ from crawler.pages.verdicts import (
     WALLS,
     listed,
 )
-from crawler.pages.wall_clusters import PAGE, host_of
+from crawler.pages.wall_clusters import host_of
 from crawler.reading.reading import extract_of
 from crawler.storage.errors import DamagedTextError
 from crawler.storage.schema import BOILERPLATE
-from crawler.storage.states import WAITING
+from crawler.storage.states import PAGE, WAITING
 from neardup import Deduplicator, HammingIndex, Verdict
 from neardup.boilerplate import block_hashes
 from neardup.names import difference, unpacked
