@@ -184,9 +184,12 @@ WHERE seen_visit = ?1 AND (latest = 1 OR verdict IN ({listed(WALLS)}))
     SELECT 1 FROM pages AS later
     WHERE later.key = pages.key AND later.latest = 1 AND later.seen_at > pages.seen_at)
 UNION ALL
-SELECT -coalesce(duplicate_of, id), key, url, seen_at FROM pages
-WHERE latest = 1 AND seen_visit = ?1 AND coalesce(duplicate_of, id) IN originals
-  AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = pages.id)
+SELECT -duplicate_of, key, url, seen_at FROM originals JOIN pages USING (duplicate_of)
+WHERE latest = 1 AND seen_visit = ?1 AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = id)
+UNION ALL
+SELECT -id, key, url, seen_at FROM pages
+WHERE id IN originals AND latest = 1 AND seen_visit = ?1
+  AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = id)
 UNION ALL
 SELECT 'redirect ' || hex(target), key, url, NULL FROM redirects
 WHERE key <> target AND target IN (

@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 import xxhash
@@ -146,6 +145,7 @@ def lines_of(tags: Sequence[str], places: Sequence[int]) -> list[str]:
     lines = list[str]()
     forms = list[int]()
     asking: set[int] | None = None
+    drawn_to = 0
     for place in places:
         tag = tags[place]
         name = _name(tag)
@@ -154,7 +154,9 @@ def lines_of(tags: Sequence[str], places: Sequence[int]) -> list[str]:
         elif name == "/form":
             forms.pop()
         elif name == "svg":
-            lines.append(_drawing(tags, place))
+            if place >= drawn_to:
+                drawn_to = _end_of_drawing(tags, place)
+                lines.append(_drawing(tags[place : drawn_to + 1]))
         elif not forms or not _may_ask(tag):
             lines += _READERS[name](tag) if name in _READERS else ()
         else:
@@ -184,13 +186,29 @@ def _background(tag: str, name: str) -> Sequence[str]:
     return list(map(address_word, sources))
 
 
-def _drawing(tags: Sequence[str], place: int) -> str:
+def _end_of_drawing(tags: Sequence[str], place: int) -> int:
+    """Return the place of the tag that ends a drawing, behind all that stand in it."""
+    depth = 0
+    for end in range(place, len(tags)):
+        if tags[end] == "/svg":
+            depth -= 1
+        elif tags[end].startswith("svg") and not tags[end].endswith("/"):
+            depth += _name(tags[end]) == "svg"
+        if depth <= 0:
+            return end
+    return len(tags)
+
+
+def _drawing(tags: Sequence[str]) -> str:
     """Return the word that stands for the shapes of a drawing; nothing for an icon."""
-    if tags[place].endswith("/") or _is_icon(attributes_of(tags[place])):
+    if len(tags) == 1 or _is_icon(attributes_of(tags[0])):
         return ""
-    within = takewhile("/svg".__ne__, islice(tags, place + 1, None))
-    shapes = [(_name(tag), attributes_of(tag, _GEOMETRY)) for tag in within]
-    drawn = _REFERENCE.sub("", repr([shape for shape in shapes if shape[1]]))
+    shapes = [
+        (_name(tag), [(key, _REFERENCE.sub("", value)) for key, value in found.items()])
+        for tag in tags
+        if (found := attributes_of(tag, _GEOMETRY))
+    ]
+    drawn = repr(shapes)
     return f"drawing_{xxhash.xxh3_64_hexdigest(drawn.encode('utf-8', 'surrogatepass'))}"
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from crawler.downloading.cookies import is_below
 from crawler.pages.page_row import StoredUrl
+from crawler.pages.url_history import MIN_COPIES
 from crawler.pages.verdicts import NEW
 from crawler.request_meta import WHOLE
 
@@ -51,9 +52,11 @@ class AskingAgain:
         request = self._spider.known_request(StoredUrl(0, key, url, depth, NEW, referer))
         if request is None:
             return False
-        self._job.frontier.redirects.forget(key)
         request.meta[WHOLE] = True
-        return self._enqueue(request.replace(dont_filter=True))
+        is_queued = self._enqueue(request.replace(dont_filter=True))
+        if is_queued:
+            self._job.frontier.redirects.forget(key)
+        return is_queued
 
     def _content_digest(self, key: bytes) -> bytes | None:
         row = self._job.store.previous(key)
@@ -130,7 +133,7 @@ _MIN_ROUND = 8
 """Ask for this many URLs at least once one of them gave a page."""
 
 _MAX_FAILURES = 4
-"""Where pages came before, ask this many times more, each after twice the time: 155 s in all."""
+"""Where pages came before, ask this many times more in a row, each after twice the time: 155 s."""
 
 
 @dataclass(slots=True)
@@ -152,16 +155,19 @@ class _Answer:
     asked: dict[bytes, bytes | None] = field(default_factory=dict)
     size: int = 1
     failures: int = 0
+    has_begun: bool = False
     has_opened: bool = False
 
     def note(self, opened: Collection[bytes]) -> None:
         """Note which URLs of the last round gave a page."""
         if len(opened) == len(self.asked):
             self.met_at = 0.0  # it is gone
-        for key in opened:
-            self.urls.pop(key, None)
+        for key in self.asked:
+            url = self.urls.pop(key, None)
+            if key not in opened and url is not None:
+                self.urls[key] = url  # others are asked for before it
         self.has_opened = self.has_opened or bool(opened)
-        self.failures = 0 if opened else self.failures + 1
+        self.failures = self.failures // 2 if opened else self.failures + 1
         self.size = max(_MIN_ROUND, 2 * len(opened)) if opened else 1
         if not opened and not (self.has_opened and self.failures <= _MAX_FAILURES):
             self.size = 0
@@ -184,27 +190,35 @@ class PassingAnswers(AskingAgain):
     def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
         super().__init__(job, spider, enqueue)
         self._walls = job.processor.walls
-        self._answers: defaultdict[int | str, _Answer] = defaultdict(_Answer)
+        self._answers: defaultdict[tuple[int | str, str], _Answer] = defaultdict(_Answer)
         self.due_at = math.inf
         # An archive gives no other answer.
-        self._is_through = job.fleet is not None or not hasattr(spider, "parse_control")
+        self._may_ask = job.fleet is None and hasattr(spider, "parse_control")
+        self._is_through = False
 
     @property
     def is_due(self) -> bool:
-        return not self._is_through or self._walls.are_met
+        return self._may_ask and (not self._is_through or self._walls.are_met)
 
     def ask(self) -> bool:
         """Ask for some URLs, where there is nothing else to do; return whether there are any."""
-        self.due_at = math.inf
-        if not self.is_due:
+        if not self.is_due or time.monotonic() < self.due_at < math.inf:
             return False
+        self.due_at = math.inf
         standing, visits = set[bytes](), self._job.visits
         for name, key, url, met_at in visits.known.standing(visits.number):
-            answer = self._answers[name]
+            answer = self._answers[(name, urlsplit(url).netloc)]
             answer.urls[key] = url
             answer.met_at = max(answer.met_at, met_at or answer.noted_at)
             standing.add(key)
-        found = sum(self._ask_some(answer, standing) for answer in self._answers.values())
+        found = 0
+        for (name, _), answer in self._answers.items():
+            if not isinstance(name, str):
+                found += self._ask_some(answer, standing)
+            elif answer.has_begun or len(answer.urls) >= MIN_COPIES:
+                # Among pages that are gone there may be others; among copies there are none.
+                answer.size = answer.size if answer.has_begun else _SAMPLE
+                found += self._ask_some(answer, standing)
         if not found and self.due_at == math.inf:
             self._is_through = True
             self._walls.note_asked()
@@ -221,6 +235,7 @@ class PassingAnswers(AskingAgain):
             self.due_at = min(self.due_at, time.monotonic() + secs)
             return 0
         chosen = list(islice(answer.urls.items(), answer.size))
+        answer.has_begun = True
         answer.asked = {key: self._content_digest(key) for key, _ in chosen}
         return sum(self._ask_again(key, url) for key, url in chosen)
 

@@ -199,6 +199,15 @@ class MendedSite(MadeSite):
         return self.asked.total() > self._open_requests and not was_mended
 
 
+class RefusingSite(MendedSite):
+    """Says that nothing is there, for a while; of every second page that is true."""
+
+    def respond(self, request: Request) -> Response:
+        answer = super().respond(request)
+        is_gone = request.target.startswith("/b/")
+        return NOT_FOUND if is_gone or answer.body == Response(NOTICE).body else answer
+
+
 class BusySite(MendedSite):
     """Answers so few requests in two seconds, and says to others to try again."""
 
@@ -221,6 +230,14 @@ def test_pages_behind_a_notice_for_a_while_are_fetched_when_it_is_gone(
         crawl(f"{site.origin}/", tmp_path, *QUICK)
         assert kept_pages(tmp_path, site) == {"/", *site.paths}
         assert all(site.asked[path] <= 2 for path in site.paths)
+    assert check(tmp_path).findings == ()
+
+
+def test_pages_are_told_from_those_that_are_gone(tmp_path: Path) -> None:
+    with RefusingSite(60) as site:
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        there = {path for path in site.paths if path.startswith("/a/")}
+        assert kept_pages(tmp_path, site) == {"/", *there}
     assert check(tmp_path).findings == ()
 
 

@@ -46,6 +46,8 @@ def lines(body: str) -> list[str]:
         "<svg viewBox='0 0 300 200'><path d='M0 {} L9 9'/></svg>",
         "<svg width=300><g><circle r={} /></g></svg>",
         "<svg><rect fill='#0000{}'/></svg>",
+        "<svg><svg><path d=M1 /></svg><path d=M{} /></svg>",
+        "<svg><path style='mask:url(#a' d=M{} /></svg>",
         "<div style='background-image:url(/photo/{}.jpg)'></div>",
         """<a href=/next style="background: red url('/photo/{}.jpg')"></a>""",
         "<div data-bg=/photo/{}.jpg></div>",
