@@ -151,11 +151,6 @@ class Kind:
     def lately_gained(self) -> int:
         return self.recent.bit_count() - 1
 
-    @property
-    def best_share(self) -> float:
-        """The largest share of gains that the last tries allow."""
-        return upper_bound(self.lately_gained, self.lately_tried)
-
     def pays(self, question: Question) -> bool:
         """Return whether all URLs of the kind are tried, since enough of them gained."""
         return self.gained > 0 and self.gained >= question.min_share * self.tried

@@ -28,6 +28,7 @@ from crawler.url_rules.kinds import (
     ClusterNames,
     Kind,
     Kinds,
+    upper_bound,
 )
 from neardup.names import NO_NAME, unpacked
 
@@ -181,9 +182,8 @@ class UrlCluster(Kind):
         Source: Auer, Cesa-Bianchi and Fischer, "Finite-time analysis of the multiarmed bandit
         problem", 2002.
         """
-        if 2 * self.lately_gained >= self.lately_tried:
-            return 0
-        share = self.best_share
+        gained, tried = self.lately_gained, self.lately_tried
+        share = 1.0 if 2 * gained >= tried else upper_bound(gained, tried)
         return sum(share < one for one in LEVELS)
 
     def note_met(self, depth: int) -> None:

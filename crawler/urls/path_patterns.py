@@ -49,7 +49,10 @@ class PathPatterns:
         """
         pattern: tuple[str, ...] = ()
         for segment in segments[:_MAX_DEPTH]:
-            pattern = (*pattern, self._kind(pattern, segment))
+            is_plain = not segment or (
+                not _NUMBERED.search(segment) and self._is_one_of_few(pattern, segment)
+            )
+            pattern = (*pattern, segment if is_plain else self.varying(segment))
         if len(segments) > _MAX_DEPTH:
             pattern = (*pattern, REST)
         return "/" + "/".join(pattern)
@@ -82,13 +85,6 @@ class PathPatterns:
     def _fill(self, folder: tuple[str, ...]) -> None:
         varying = (f"{ANY}{number}" for number in range(_MAX_NAMES + 1))
         self._names.setdefault(folder, set()).update(varying)
-
-    def _kind(self, folder: tuple[str, ...], segment: str) -> str:
-        if not segment:
-            return segment
-        if not _NUMBERED.search(segment) and self._is_one_of_few(folder, segment):
-            return segment
-        return self.varying(segment)
 
     def varying(self, segment: str) -> str:
         """Return the pattern of a segment that varies, whatever others were met."""

@@ -1,7 +1,7 @@
 """Classify characters for the tokenizer: a separator, part of a word, a token itself, a mark."""
 
-import unicodedata
 from functools import cache
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,12 @@ LAST = 0x3FFFF
 def all_kinds() -> NDArray[np.uint8]:
     """Return the kind of every character up to LAST: uint8, (LAST + 1,), read-only."""
     kinds = np.full(LAST + 1, SEPARATOR, np.uint8)
-    kinds[:0x20000] = [_kind(chr(code)) for code in range(0x20000)]
+    # Python's \w knows letters and digits alone and would cut a word at a vowel sign.
+    kinds[:0x20000] = [
+        WORD if character.isalnum() else MARK if category(character)[0] == "M" else SEPARATOR
+        for character in map(chr, range(0x20000))
+    ]
+    kinds[ord("_")] = WORD
     for first, last in _UNSPACED_BLOCKS:
         block = kinds[first : last + 1]
         block[block == WORD] = SINGLE
@@ -49,19 +54,11 @@ def all_kinds() -> NDArray[np.uint8]:
     return kinds
 
 
-def _kind(character: str) -> int:
-    if character.isalnum() or character == "_":
-        return WORD
-    # Python's \w knows letters and digits alone and would cut a word at a vowel sign.
-    return MARK if unicodedata.category(character).startswith("M") else SEPARATOR
-
-
 def kinds_of(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     r"""Return SEPARATOR, WORD, SINGLE or MARK for each code point.
 
     WORD is what ``\w`` matches in scripts that put spaces between words, SINGLE the same in
     scripts that do not, MARK a combining mark (Mn, Mc, Me), which belongs to what it follows.
     The table behind it (256 KiB) is made at the first call, in about 20 ms.
-
     """
     return all_kinds()[np.minimum(codes, LAST)]
