@@ -14,6 +14,7 @@ from crawler.demo import DemoServer
 from crawler.lab.live import LiveCrawl
 from crawler.storage.states import DONE
 from tests.crawls.command import PROJECT, killed, pages, report, scrapy
+from tests.crawls.test_walls import MendedSite
 from tests.sites.many import ManyPages, page_path, page_text
 from tests.sites.many import pages as many_pages
 from tests.waiting import wait_until
@@ -178,6 +179,14 @@ def test_items_without_a_url_are_told(
     watched = LiveCrawl(tmp_path / "job")
     watched.look()
     assert watched.seen.failed is None
+
+
+def test_where_one_text_stands_is_not_asked_for_again(tmp_path: Path) -> None:
+    make_project(tmp_path, "html", "text")
+    with MendedSite(12, open_requests=1) as site:
+        run(tmp_path, f"{site.origin}/", "-s", f"JOBDIR={tmp_path / 'job'}")
+        assert set(site.asked.values()) == {1}
+        assert site.is_mended
 
 
 def test_text_stands_in_a_field_of_another_name(server: DemoServer, tmp_path: Path) -> None:
