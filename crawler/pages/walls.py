@@ -253,6 +253,7 @@ class Walls:
 
     Attributes:
         verdicts: Gives the pages of recognised texts their verdict.
+        asks_again: Whether URLs at which one text stands are asked for again in the end.
     """
 
     store: PageStore
@@ -261,6 +262,7 @@ class Walls:
     is_on: bool = True
     _clusters: WallClusters = field(init=False)
     verdicts: WallVerdicts = field(init=False)
+    asks_again: bool = field(default=False, init=False)
     _unprobed: set[int] = field(default_factory=set, init=False)
     _asked: set[int] = field(default_factory=set, init=False)
     _opened: set[int] = field(default_factory=set, init=False)
@@ -363,7 +365,7 @@ class Walls:
             previous: What the URL gave before.
         """
         self._note_opened(row, previous)
-        if not self.are_met and self._stands(row, suspect):
+        if self.asks_again and not self.are_met and self._stands(row, suspect):
             self._note_met("1")
         if suspect is None:
             return
@@ -378,8 +380,6 @@ class Walls:
 
     def _stands(self, row: PageRow, suspect: Suspect | None) -> bool:
         """Return whether the text of a capture stands at so many URLs that it may pass."""
-        if not self.is_on:
-            return False
         if suspect is not None and suspect.cluster.name_count >= STANDING_NAMES - 1:
             return True
         if row.duplicate_of is None:

@@ -194,6 +194,7 @@ class PassingAnswers(AskingAgain):
         self.due_at = math.inf
         # An archive gives no other answer.
         self._may_ask = job.fleet is None and hasattr(spider, "parse_control")
+        self._walls.asks_again = self._may_ask
         self._is_through = False
 
     @property
@@ -213,12 +214,10 @@ class PassingAnswers(AskingAgain):
             standing.add(key)
         found = 0
         for (name, _), answer in self._answers.items():
-            if not isinstance(name, str):
-                found += self._ask_some(answer, standing)
-            elif answer.has_begun or len(answer.urls) >= MIN_COPIES:
-                # Among pages that are gone there may be others; among copies there are none.
-                answer.size = answer.size if answer.has_begun else _SAMPLE
-                found += self._ask_some(answer, standing)
+            if str(name).startswith("status ") and not answer.has_begun:
+                # Those of all hosts were counted, and some of them may be gone for good.
+                answer.size = _SAMPLE if len(answer.urls) >= MIN_COPIES else 0
+            found += self._ask_some(answer, standing)
         if not found and self.due_at == math.inf:
             self._is_through = True
             self._walls.note_asked()

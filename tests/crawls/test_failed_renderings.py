@@ -112,7 +112,8 @@ def visit_all(
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
     rows = exported(job)
-    assert scrapy("verify", str(job)).returncode == 0
+    checked = scrapy("verify", str(job))
+    assert checked.returncode == 0, checked.stdout
     return [{path: rows[site.at(path)] for path in PATHS} for site in sites]
 
 

@@ -72,7 +72,6 @@ def visit(
                 job.database.commit()
                 os.kill(os.getpid(), signal.SIGKILL)
             job.visits.end_queueing()
-            job.processor.walls.note_asked()
             return captured
         finally:
             await job.close_pool()

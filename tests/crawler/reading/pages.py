@@ -33,8 +33,8 @@ def article(prose: str = PROSE, *, before: str = "", after: str = "") -> bytes:
     return page(f"{before}<main><article><h1>Lamps</h1><p>{prose}</p></article></main>{after}")
 
 
-def slow_page(copies: int = 3) -> bytes:
-    """A page of 24 MB: extracted in three seconds or more, parsed and seen in a fourth of that."""
+def slow_page(copies: int = 6) -> bytes:
+    """A page of 48 MB: extracted in four seconds or more, parsed and seen in a fourth of that."""
     # Numbered, since a long text is content once.
     paragraphs = "".join(f"<p>{number} {PROSE * copies}</p>" for number in range(19_000))
     return page(f'<a href="/from-slow">on</a><article>{paragraphs}</article>')
