@@ -249,7 +249,7 @@ class Job:
         """Whether requests of this visit wait, or may do so when it continues."""
         is_queueing = self.visits.is_queueing or self.visits.notes.is_following_again
         is_queueing = is_queueing or len(self.frontier.queue) > 0
-        is_queueing = is_queueing or self.visits.asks_with_cookies or self.processor.walls.are_met
+        is_queueing = is_queueing or self.visits.asks_again
         rules = self.url_rules
         is_queueing = is_queueing or rules.fixed.is_unsettled or rules.validation.is_left
         return is_queueing or has_releasable(self.database.read)

@@ -60,6 +60,7 @@ class VisitNotes:
         self.after_moved_seed: list[Callable[[str, str], None]] = []
         stored = database.meta(meta_names.FOLLOWED_AGAIN)
         self.followed_again = int(stored) if stored else None
+        self.asks_passing = database.meta(meta_names.PASSING) == "1"
 
     def _noted(self, name: str) -> dict[str, Any]:
         return dict(json.loads(self._database.meta(name) or "{}"))
@@ -129,6 +130,12 @@ class VisitNotes:
 
     def forget_late_cookies(self) -> None:
         self._note(meta_names.LATE_COOKIES, {})
+
+    def note_passing(self, *, asks: bool) -> None:
+        """Store whether answers that may have come for a while are still to be asked for again."""
+        if asks != self.asks_passing:
+            self._database.set_meta(meta_names.PASSING, "1" if asks else "")
+            self.asks_passing = asks
 
     def note_cut_list(self, url: str, kind: str) -> None:
         """Store that a sitemap, a feed or the like lists URLs out of scope."""
@@ -237,6 +244,11 @@ class Visits:
     def asks_with_cookies(self) -> bool:
         """Whether what came without cookies is to be asked for again in the end."""
         return bool(self.notes.late_cookies or self.cookies.due)
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether what may say something else by now is to be asked for again in the end."""
+        return self.asks_with_cookies or self.notes.asks_passing
 
     @property
     def is_queueing(self) -> bool:

@@ -13,25 +13,17 @@ the wall came in its place is its newest text again.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.pages.page_row import PageRow
 from crawler.pages.reasons import Reason
 from crawler.pages.stored_texts import document_of, text_of_page
-from crawler.pages.url_history import MIN_COPIES, STANDING_NAMES
 from crawler.pages.verdicts import KEPT, OF_TEXTS, SOFT_404, WALL, WALLS
-from crawler.pages.wall_clusters import (
-    MAX_NAMES,
-    HostProbe,
-    WallClusters,
-    host_of,
-    unknown_urls,
-)
+from crawler.pages.wall_clusters import MAX_NAMES, HostProbe, WallClusters, host_of, unknown_urls
 from crawler.reading.content_types import WallKind
 from crawler.reading.reading import WallSigns
-from crawler.storage import meta_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,9 +51,6 @@ A text without a wording needs ``MIN_NAMES`` for that.
 
 MAX_OWN_LINKS = 3
 """Links of a page beyond those of the first one with its text; a page with more leads on."""
-
-_MAX_COUNTED = 10_000
-"""Originals whose copies are counted at once; those of a notice come one behind the other."""
 
 BATCH = 200
 """Give at least this many pages their verdict between two captures, while any wait for it."""
@@ -253,7 +242,6 @@ class Walls:
 
     Attributes:
         verdicts: Gives the pages of recognised texts their verdict.
-        asks_again: Whether URLs at which one text stands are asked for again in the end.
     """
 
     store: PageStore
@@ -262,12 +250,9 @@ class Walls:
     is_on: bool = True
     _clusters: WallClusters = field(init=False)
     verdicts: WallVerdicts = field(init=False)
-    asks_again: bool = field(default=False, init=False)
     _unprobed: set[int] = field(default_factory=set, init=False)
     _asked: set[int] = field(default_factory=set, init=False)
     _opened: set[int] = field(default_factory=set, init=False)
-    _copies: Counter[int] = field(default_factory=Counter, init=False)
-    _met: str | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._clusters = WallClusters(self.store.database)
@@ -365,8 +350,6 @@ class Walls:
             previous: What the URL gave before.
         """
         self._note_opened(row, previous)
-        if self.asks_again and not self.are_met and self._stands(row, suspect):
-            self._note_met("1")
         if suspect is None:
             return
         if row.verdict in WALLS:
@@ -378,17 +361,6 @@ class Walls:
             if suspect.replaced is not None and self.store.near_text(suspect.replaced) is None:
                 self.store.keep_near_text(suspect.replaced, suspect.replaced_text)
 
-    def _stands(self, row: PageRow, suspect: Suspect | None) -> bool:
-        """Return whether the text of a capture stands at so many URLs that it may pass."""
-        if suspect is not None and suspect.cluster.name_count >= STANDING_NAMES - 1:
-            return True
-        if row.duplicate_of is None:
-            return False
-        if len(self._copies) == _MAX_COUNTED:
-            self._copies.clear()
-        self._copies[row.duplicate_of] += 1
-        return self._copies[row.duplicate_of] >= MIN_COPIES
-
     def _note_opened(self, row: PageRow, previous: PageRow | None) -> None:
         if previous is None or previous.verdict not in WALLS or row.verdict not in OF_TEXTS:
             return
@@ -396,21 +368,6 @@ class Walls:
         if cluster is not None and cluster not in self._opened:
             self._opened.add(cluster)
             self._clusters.make_due(cluster)
-
-    @property
-    def are_met(self) -> bool:
-        """Whether URLs at which one text stands are to be asked for again in the end."""
-        if self._met is None:
-            self._met = self.store.database.meta(meta_names.WALLS_MET) or ""
-        return bool(self._met)
-
-    def _note_met(self, met: str) -> None:
-        self._met = met
-        self.store.database.set_meta(meta_names.WALLS_MET, met)
-
-    def note_asked(self) -> None:
-        """Note that nothing is to be asked for again."""
-        self._note_met("")
 
     def wanted_probe(self, url: str, may_ask: Callable[[str], bool]) -> str | None:
         """Return the URL by which the host of a page is to be probed, None for no reason to.

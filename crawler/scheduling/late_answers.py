@@ -184,22 +184,19 @@ class PassingAnswers(AskingAgain):
     requests is asked for few. A replay, a fleet and a spider of another project ask for nothing.
 
     Attributes:
+        is_due: Whether some may be left to be asked for.
         due_at: The time of the monotonic clock at which the next one is to be asked for.
     """
 
     def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
         super().__init__(job, spider, enqueue)
-        self._walls = job.processor.walls
+        self._notes = job.visits.notes
         self._answers: defaultdict[tuple[int | str, str], _Answer] = defaultdict(_Answer)
         self.due_at = math.inf
         # An archive gives no other answer.
-        self._may_ask = job.fleet is None and hasattr(spider, "parse_control")
-        self._walls.asks_again = self._may_ask
-        self._is_through = False
-
-    @property
-    def is_due(self) -> bool:
-        return self._may_ask and (not self._is_through or self._walls.are_met)
+        self.is_due = job.fleet is None and hasattr(spider, "parse_control")
+        if not self.is_due:
+            self._notes.note_passing(asks=False)
 
     def ask(self) -> bool:
         """Ask for some URLs, where there is nothing else to do; return whether there are any."""
@@ -218,9 +215,8 @@ class PassingAnswers(AskingAgain):
                 # Those of all hosts were counted, and some of them may be gone for good.
                 answer.size = _SAMPLE if len(answer.urls) >= MIN_COPIES else 0
             found += self._ask_some(answer, standing)
-        if not found and self.due_at == math.inf:
-            self._is_through = True
-            self._walls.note_asked()
+        self.is_due = found > 0 or self.due_at < math.inf
+        self._notes.note_passing(asks=self.is_due)
         return found > 0
 
     def _ask_some(self, answer: _Answer, standing: Collection[bytes]) -> int:

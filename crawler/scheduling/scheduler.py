@@ -300,9 +300,14 @@ class FrontierScheduler(BaseScheduler):
         queued = self._rules.lease(self._loads)
         is_waiting = self._leases or self._delayed or len(self._queue)
         is_idle = not (is_waiting or self._rules.is_busy)
-        if queued is None and is_idle and (self._late.ask() or self._passing.ask()):
+        if queued is None and is_idle and self._late.ask():
             queued = self._rules.lease(self._loads)
-        return self._validate() if queued is None and is_idle else queued
+        if queued is None and is_idle:
+            queued = self._validate()
+        is_last = is_idle and not self._rules.validation.is_under_way
+        if queued is None and is_last and self._passing.ask():
+            queued = self._rules.lease(self._loads)
+        return queued
 
     def _validate(self) -> QueuedRequest | None:
         """Look at skipped requests: which are nearer than what stands for them, which try rules.

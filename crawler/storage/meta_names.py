@@ -55,8 +55,8 @@ MOVED_SEEDS: Final = "moved_seeds"
 LATE_COOKIES: Final = "late_cookies"
 """JSON object: domains with a cookie that pages were asked without, until they are asked again."""
 
-WALLS_MET: Final = "walls_met"
-"""1 while URLs at which one text was met are to be asked for again in the end, else empty."""
+PASSING: Final = "passing"
+"""1 while answers that may have come for a while are asked for again in the end, else empty."""
 
 HOST_COOKIES: Final = "host_cookies"
 """JSON object: what is known of the cookies of hosts, as ``HostCookies``."""

@@ -250,15 +250,33 @@ def test_a_site_that_bears_few_requests_is_asked_for_its_pages_until_all_came(
     assert check(tmp_path).findings == ()
 
 
+class MovedSite(MendedSite):
+    """Redirects any URL to one page, for a while."""
+
+    def respond(self, request: Request) -> Response:
+        if request.target == "/soon":
+            return Response(NOTICE)
+        answer = super().respond(request)
+        is_closed = answer.body == Response(NOTICE).body
+        return Response(status=302, headers={"Location": "/soon"}) if is_closed else answer
+
+
+def _asks_again(jobdir: Path, site: MendedSite) -> bool:
+    """Whether a crawl has stored that it is about to ask again."""
+    sql = "SELECT 1 FROM meta WHERE name = 'passing' AND value = '1'"
+    return site.is_mended and bool(queried(jobdir, sql))
+
+
+@pytest.mark.parametrize("kind", [MendedSite, MovedSite])
 def test_a_crawl_that_is_killed_before_it_asks_again_does_so_when_it_goes_on(
-    tmp_path: Path,
+    tmp_path: Path, kind: type[MendedSite]
 ) -> None:
-    with MendedSite(40) as site:
+    with kind(40) as site:
         options = ("-a", f"url={site.origin}/", "-s", f"JOBDIR={tmp_path}", *QUICK)
         with killed("crawl", "site", *options) as process:
-            wait_until(lambda: site.is_mended, process)
+            wait_until(partial(_asks_again, tmp_path, site), process)
         crawl(f"{site.origin}/", tmp_path, *QUICK)
-        assert kept_pages(tmp_path, site) == {"/", *site.paths}
+        assert kept_pages(tmp_path, site) >= {"/", *site.paths}
         asked = site.asked.copy()
         crawl(f"{site.origin}/", tmp_path, *QUICK)
         assert site.asked == asked, "it is finished"
