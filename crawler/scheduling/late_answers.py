@@ -133,7 +133,7 @@ _MIN_ROUND = 8
 """Ask for this many URLs at least once one of them gave a page."""
 
 _MAX_FAILURES = 4
-"""Where pages came before, ask this many times more in a row, each after twice the time: 155 s."""
+"""Ask this many times more in a row where pages came before, each after twice the time: 155 s."""
 
 
 @dataclass(slots=True)
@@ -146,7 +146,9 @@ class _Answer:
         noted_at: The time at which it was noted here.
         asked: What the URLs of the last round said before, until it is looked at what came.
         size: How many URLs are asked for next; 0: none any more.
-        failures: Rounds without a page, one after the other.
+        failures: Rounds without a page, one after the other; a page halves them.
+        has_begun: Whether any URL was asked for.
+        has_opened: Whether any URL gave a page.
     """
 
     urls: dict[bytes, str] = field(default_factory=dict)
@@ -180,8 +182,9 @@ class PassingAnswers(AskingAgain):
     A site that is being mended, or was asked too often, may say so with HTTP 200 or 403, or by a
     redirect. When nothing else is left to do, one URL of each such answer is asked for. Where a
     page comes, more are asked, twice as many as gave pages the last time, until all pages came or
-    none does. So an answer that stays costs one request a visit, and a server that bears few
-    requests is asked for few. A replay, a fleet and a spider of another project ask for nothing.
+    none does. So an answer that stays costs one request a visit, a status three, and a server that
+    bears few requests is asked for few. A replay, a fleet and a spider of another project ask for
+    nothing.
 
     Attributes:
         is_due: Whether some may be left to be asked for.
