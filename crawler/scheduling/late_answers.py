@@ -135,6 +135,9 @@ _MIN_ROUND = 8
 _MAX_FAILURES = 4
 """Ask this many times more in a row where pages came before, each after twice the time: 155 s."""
 
+_MAX_HOSTS = 30
+"""Hosts with one answer that are asked each by itself; names of hosts may have no end."""
+
 
 @dataclass(slots=True)
 class _Answer:
@@ -182,9 +185,9 @@ class PassingAnswers(AskingAgain):
     A site that is being mended, or was asked too often, may say so with HTTP 200 or 403, or by a
     redirect. When nothing else is left to do, one URL of each such answer is asked for. Where a
     page comes, more are asked, twice as many as gave pages the last time, until all pages came or
-    none does. So an answer that stays costs one request a visit, a status three, and a server that
-    bears few requests is asked for few. A replay, a fleet and a spider of another project ask for
-    nothing.
+    none does. So an answer that stays costs a host one request a visit, a status three, and a
+    server that bears few requests is asked for few. A replay, a fleet and a spider of another
+    project ask for nothing.
 
     Attributes:
         is_due: Whether some may be left to be asked for.
@@ -195,6 +198,7 @@ class PassingAnswers(AskingAgain):
         super().__init__(job, spider, enqueue)
         self._notes = job.visits.notes
         self._answers: defaultdict[tuple[int | str, str], _Answer] = defaultdict(_Answer)
+        self._hosts: defaultdict[int | str, set[str]] = defaultdict(set)
         self.due_at = math.inf
         # An archive gives no other answer.
         self.is_due = job.fleet is None and hasattr(spider, "parse_control")
@@ -208,7 +212,11 @@ class PassingAnswers(AskingAgain):
         self.due_at = math.inf
         standing, visits = set[bytes](), self._job.visits
         for name, key, url, met_at in visits.known.standing(visits.number):
-            answer = self._answers[(name, urlsplit(url).netloc)]
+            host = urlsplit(url).netloc
+            hosts = self._hosts[name]
+            if len(hosts) < _MAX_HOSTS:
+                hosts.add(host)
+            answer = self._answers[(name, host if host in hosts else "")]
             answer.urls[key] = url
             answer.met_at = max(answer.met_at, met_at or answer.noted_at)
             standing.add(key)
