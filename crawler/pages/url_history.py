@@ -143,23 +143,6 @@ def outcome_of_failure(status: int, reason: Stored) -> str:
     return GONE if status in _GONE_STATUSES else FAILED
 
 
-_REPEATED = f"""
-SELECT 'redirect ' || hex(target), key, url FROM redirects WHERE key <> target
-UNION ALL
-SELECT 'status ' || status, key, url FROM pages
-WHERE visit = ?1 AND verdict = '{FAILED}' AND status BETWEEN 400 AND 499
-UNION ALL
-SELECT 'copy ' || duplicate_of, key, url FROM pages
-WHERE latest = 1 AND seen_visit = ?1 AND duplicate_of NOTNULL
-UNION ALL
-SELECT 'copy ' || id, key, url FROM pages
-WHERE seen_visit = ?1 AND id IN (SELECT duplicate_of FROM pages WHERE latest = 1)
-UNION ALL
-SELECT 'wall ' || cluster, key, url FROM wall_pages JOIN pages ON id = page
-WHERE seen_visit = ?1 AND verdict IN ({listed(WALLS)})
-"""
-
-
 STANDING_NAMES = 3
 """Ask again for a text that stood at this many last names of paths, be it a wall or not."""
 
@@ -170,36 +153,37 @@ _MAX_ORIGINALS = 8
 """Texts with the most copies are asked for again, at most this many; walls are besides."""
 
 # What a URL says now; those that gave a page since are left out. A long text has no cluster, so its
-# copies are told by their original.
+# copies are told by their original. With ?2 = 1 it is all that says what another URL says.
 _STANDING = f"""
 WITH originals AS (
   SELECT duplicate_of FROM pages WHERE latest = 1 AND seen_visit = ?1 AND duplicate_of NOTNULL
-  GROUP BY 1 HAVING count(*) >= {MIN_COPIES} ORDER BY count(*) DESC LIMIT {_MAX_ORIGINALS})
-SELECT cluster, key, url, seen_at FROM wall_pages JOIN pages ON pages.id = page
+  GROUP BY 1 HAVING count(*) >= ?2
+  ORDER BY count(*) DESC LIMIT iif(?2 = 1, -1, {_MAX_ORIGINALS}))
+SELECT 'wall ' || cluster, key, url, seen_at FROM wall_pages JOIN pages ON pages.id = page
 WHERE seen_visit = ?1 AND (latest = 1 OR verdict IN ({listed(WALLS)}))
-  AND cluster IN (
+  AND (?2 = 1 OR cluster IN (
     SELECT id FROM wall_clusters
-    WHERE kind <> '{PAGE}' AND length(names) >= {STANDING_NAMES * HASH_BYTES})
+    WHERE kind <> '{PAGE}' AND length(names) >= {STANDING_NAMES * HASH_BYTES}))
   AND NOT EXISTS (
     SELECT 1 FROM pages AS later
     WHERE later.key = pages.key AND later.latest = 1 AND later.seen_at > pages.seen_at)
 UNION ALL
-SELECT -duplicate_of, key, url, seen_at FROM originals JOIN pages USING (duplicate_of)
+SELECT 'copy ' || duplicate_of, key, url, seen_at FROM originals JOIN pages USING (duplicate_of)
 WHERE latest = 1 AND seen_visit = ?1 AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = id)
 UNION ALL
-SELECT -id, key, url, seen_at FROM pages
+SELECT 'copy ' || id, key, url, seen_at FROM pages
 WHERE id IN originals AND latest = 1 AND seen_visit = ?1
   AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = id)
 UNION ALL
 SELECT 'redirect ' || hex(target), key, url, NULL FROM redirects
 WHERE key <> target AND target IN (
-    SELECT target FROM redirects WHERE key <> target GROUP BY 1 HAVING count(*) >= {MIN_COPIES})
+    SELECT target FROM redirects WHERE key <> target GROUP BY 1 HAVING count(*) >= ?2)
 UNION ALL
 SELECT 'status ' || status, key, url, seen_at FROM pages
-WHERE visit = ?1 AND verdict = '{FAILED}' AND latest = 1 AND status IN (
+WHERE visit = ?1 AND verdict = '{FAILED}' AND (?2 = 1 OR latest = 1) AND status IN (
     SELECT status FROM pages
     WHERE visit = ?1 AND verdict = '{FAILED}' AND status BETWEEN 400 AND 499
-    GROUP BY 1 HAVING count(*) >= {MIN_COPIES})
+    GROUP BY 1 HAVING count(*) >= ?2)
 ORDER BY 1, 4 DESC
 """
 
@@ -292,21 +276,20 @@ class KnownUrls:
         """Return where a URL led when it was asked for last; None where it gave a page."""
         return self._database.value("SELECT moved_to FROM known WHERE key = ?", (key,))
 
-    def repeated(self, visit: int) -> Iterator[tuple[str, bytes, str]]:
-        """Yield key and URL of what was answered alike at several URLs of a visit, and how.
-
-        Complexity: O(URLs).
-        """
-        yield from self._database.read(_REPEATED, (visit,))
-
-    def standing(self, visit: int) -> Iterator[tuple[int | str, bytes, str, float | None]]:
+    def standing(
+        self, visit: int, least: int = MIN_COPIES
+    ) -> Iterator[tuple[str, bytes, str, float | None]]:
         """Yield a name for each answer of several URLs of a visit, with key, URL and time of each.
 
         Those of an answer follow each other, the last met first; of redirects no time is known.
 
+        Args:
+            visit: The visit.
+            least: URLs of an answer; with 1 also of texts that were found to be pages.
+
         Complexity: O(URLs).
         """
-        yield from self._database.read(_STANDING, (visit,))
+        yield from self._database.read(_STANDING, (visit, least))
 
     def note_redirects(self, visit: int, now: float) -> None:
         """Store the URLs that only redirected in a finished visit.

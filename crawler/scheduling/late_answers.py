@@ -98,7 +98,7 @@ class LateCookies(AskingAgain):
         """Ask again for all that is known of a host."""
         self._job.visits.cookies.note_asked_again(host)
         visits = self._job.visits
-        asked = {key: url for _, key, url in visits.known.repeated(visits.number)}
+        asked = {key: url for _, key, url, _ in visits.known.standing(visits.number, least=1)}
         asked.update((page.key, page.url) for page in self._job.store.urls())
         of_host = [(key, url) for key, url in asked.items() if urlsplit(url).hostname == host]
         return sum(self._ask_again(key, url) for key, url in of_host)
@@ -106,7 +106,8 @@ class LateCookies(AskingAgain):
     def _groups(self, domains: Iterable[str]) -> list[tuple[str, list[_Asked]]]:
         """Return the largest groups of URLs with one answer; what has none of its kind is one."""
         groups: defaultdict[str, list[_Asked]] = defaultdict(list)
-        for name, key, url in self._job.visits.known.repeated(self._job.visits.number):
+        visits = self._job.visits
+        for name, key, url, _ in visits.known.standing(visits.number, least=1):
             host = urlsplit(url).hostname or ""
             if any(is_below(host, domain) for domain in domains):
                 groups[name].append((key, url))
@@ -197,8 +198,8 @@ class PassingAnswers(AskingAgain):
     def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
         super().__init__(job, spider, enqueue)
         self._notes = job.visits.notes
-        self._answers: defaultdict[tuple[int | str, str], _Answer] = defaultdict(_Answer)
-        self._hosts: defaultdict[int | str, set[str]] = defaultdict(set)
+        self._answers: defaultdict[tuple[str, str], _Answer] = defaultdict(_Answer)
+        self._hosts: defaultdict[str, set[str]] = defaultdict(set)
         self.due_at = math.inf
         # An archive gives no other answer.
         self.is_due = job.fleet is None and hasattr(spider, "parse_control")
@@ -222,7 +223,7 @@ class PassingAnswers(AskingAgain):
             standing.add(key)
         found = 0
         for (name, _), answer in self._answers.items():
-            if str(name).startswith("status ") and not answer.has_begun:
+            if name.startswith("status ") and not answer.has_begun:
                 # Those of all hosts were counted, and some of them may be gone for good.
                 answer.size = _SAMPLE if len(answer.urls) >= MIN_COPIES else 0
             found += self._ask_some(answer, standing)
