@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import signal
 import sys
 from functools import cached_property, partial
 from importlib import import_module
@@ -172,6 +173,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:
         _complete()
     words = list(sys.argv[1:] if argv is None else argv)
+    if not {"-h", "--help", "help"}.isdisjoint(words or ["help"]) and hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end in silence where a pager has enough
     if not words or words[0] in {"-h", "--help", "help"}:
         return _help(words[1:])
     if words == ["--version"]:

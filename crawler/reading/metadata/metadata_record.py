@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+import xxhash
+
 from crawler.downloading.robots_groups import product_token
 from neardup.names import name_of
 
@@ -69,12 +71,29 @@ class Metadata(NamedTuple):
     def name(self, text: str = "") -> Name:
         """Return what the page is called; its first lines count without title and heading.
 
+        A list that nothing names is what stands in it: lists of what two classes inherit differ in
+        a line.
+
         Args:
             text: The text that stands for the page.
         """
         title = self.full_title or self.title or ""
         heading, subheading = self.heading or "", self.subheading or ""
-        return name_of(text, title, heading, self.identifiers, subheading)
+        identifiers = self.identifiers
+        if not title and not heading and _is_list(text):
+            digest = xxhash.xxh3_64_hexdigest(text.encode("utf-8", "surrogatepass"))
+            identifiers = (*identifiers, f"list:{digest}")
+        return name_of(text, title, heading, identifiers, subheading)
+
+
+_MIN_ENTRIES, _MAX_ENTRY_WORDS = 8, 6
+
+
+def _is_list(text: str) -> bool:
+    lines = text.splitlines()
+    return len(lines) >= _MIN_ENTRIES and all(
+        len(line.split(maxsplit=_MAX_ENTRY_WORDS)) <= _MAX_ENTRY_WORDS for line in lines
+    )
 
 
 NO_METADATA = Metadata()

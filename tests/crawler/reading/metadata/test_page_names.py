@@ -13,7 +13,7 @@ from crawler.reading.html_parsing import parse
 from crawler.reading.metadata.metadata_reader import read_metadata
 from crawler.reading.metadata.page_names import MAX_IDENTIFIER_CHARACTERS, MAX_IDENTIFIERS
 from crawler.reading.page_elements import collect
-from neardup.names import MAX_NAME_CHARACTERS, unpacked
+from neardup.names import MAX_NAME_CHARACTERS, difference, unpacked
 
 if TYPE_CHECKING:
     from crawler.reading.metadata.metadata_record import Metadata
@@ -148,6 +148,17 @@ def test_a_page_with_a_heading_has_no_opening() -> None:
     assert said("<h1>Lamp</h1><p>x").name(text).opening == ""
     assert said("<p>x").name(text).opening == text
     assert said("<title>Lamp</title><h1>One</h1>").name().title == "Lamp"
+
+
+def test_a_list_without_a_name_is_what_stands_in_it() -> None:
+    """Such are the lists of what classes inherit in the manual of Free Pascal."""
+    members = [f"Member {number} (TObject)" for number in range(200)]
+    lists = ["\n".join(members), "\n".join([*members[:150], "Create (TBuffer)", *members[150:]])]
+    bare, titled = said("<p>x"), said("<title>Lamp</title><p>x")
+    assert difference(*map(bare.name, lists)) == "identifier"
+    assert difference(*map(titled.name, lists)) == ""
+    prose = [f"{one}\nA line of a poem has rather more words." for one in lists]
+    assert difference(*map(bare.name, prose)) == ""
 
 
 _VALUES = st.recursive(
