@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, fields
+from itertools import accumulate
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.pages.reasons import Reason
@@ -160,13 +162,13 @@ class PageRow:
         self.hold(source.stored_text)
 
     def values(self) -> tuple[object, ...]:
-        row = [getattr(self, name) for name in COLUMNS]
-        row[_FINGERPRINT] = to_signed(self.fingerprint)
-        return tuple(row)
+        row = _values(self)
+        return (*row[:_FINGERPRINT], to_signed(self.fingerprint), *row[_FINGERPRINT + 1 :])
 
 
 COLUMNS = tuple(field.name for field in fields(PageRow))
 _FINGERPRINT = COLUMNS.index("fingerprint")
+_values = attrgetter(*COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,6 +372,7 @@ def times_named(url: str, language: str | None) -> int:
     tag = language_tag(language)
     if tag is None:
         return 0
+    names = set(accumulate(tag.split("-"), "{}-{}".format))
     path, _, query = url.lower().replace("_", "-").partition("?")
-    values = (argument.partition("=")[2] for argument in re.split("[&;]", query))
-    return sum(f"{tag}-".startswith(f"{part}-") for part in (*re.split("[/.]", path), *values))
+    values = [argument.partition("=")[2] for argument in re.split("[&;]", query)]
+    return sum(map(names.__contains__, re.split("[/.]", path) + values))
