@@ -19,7 +19,6 @@ from crawler.pages.url_history import Outcome
 from crawler.pages.walls import Walls
 from crawler.reading.link_kinds import PAGES
 from crawler.reading.reading import Reading, reading_of_text
-from crawler.reading.wall_signs import may_be_filled
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -313,7 +312,7 @@ class PageProcessor(PageKeeper):
         """
         if page.rendered is not None:
             return page.rendered.is_patient
-        return self.renderer is None or not may_be_filled(page.fetched.body)
+        return self.renderer is None or not page.fetched.may_be_filled
 
     def _may_differ(self, page: PageContext, row: PageRow) -> bool:
         """Return whether a page is to be dropped, and a browser may show that it is another one."""
@@ -346,7 +345,7 @@ class PageProcessor(PageKeeper):
         is_followed = not (self.obey_robots_meta and nofollow)
         row.links = len([1 for link in reading.links if link.kind in PAGES]) if is_followed else 0
         is_dropped = row.verdict in verdicts.DUPLICATES and reading.is_page
-        if is_dropped and page.rendered is None and may_be_filled(fetched.body):
+        if is_dropped and page.rendered is None and fetched.may_be_filled:
             row.reason = together(row.reason, Reason.NOT_SEEN.stored())
         row.reason = together(row.reason, *page.left_out()) or None
         self.store.insert(row)
@@ -379,7 +378,7 @@ class PageProcessor(PageKeeper):
         fetched, reading = page.fetched, page.reading
         if self.keep_links and reading.is_page and fetched.cut is None:
             places = reading.places
-            if places is not None and (page.rendered or may_be_filled(fetched.body)):
+            if places is not None and (page.rendered or fetched.may_be_filled):
                 places = (None, places[1])  # scripts may make further ones
             nofollow = page.says("nofollow")
             self.links.put(fetched.key, reading, nofollow=nofollow, places=places)

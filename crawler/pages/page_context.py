@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawler.pages.page_row import PageRow, packed_metadata
@@ -11,6 +12,7 @@ from crawler.pages.reasons import Reason, Stored
 from crawler.pages.verdicts import DUPLICATES, NOINDEX
 from crawler.pages.wall_clusters import host_of
 from crawler.reading.metadata.metadata_record import NO_HEADERS, PageHeaders
+from crawler.reading.wall_signs import may_be_filled
 from neardup.fingerprints.digest import payload_digest
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ class PartFile(BodyFile, Protocol):
         """Leave the bytes where they were, if no more came."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fetched:
     """An answer of a server, without any object of Scrapy."""
 
@@ -117,6 +119,11 @@ class Fetched:
     def payload_digest(self) -> bytes:
         """Payload digest of the whole body. Complexity: O(length) unless it is in a file."""
         return payload_digest(self.body) if self.file is None else self.file.digest
+
+    @cached_property
+    def may_be_filled(self) -> bool:
+        """Whether scripts may fill the page, as ``wall_signs.may_be_filled`` tells."""
+        return may_be_filled(self.body)
 
 
 class Validators(NamedTuple):
@@ -244,7 +251,6 @@ class PageContext:
     _sent: bytes = field(init=False)
     _last: LastCapture = field(init=False)
     _unpacked: tuple[Reading, int, Document | None] | None = field(default=None, init=False)
-    _packed: tuple[Reading, str | None, str | None] | None = field(default=None, init=False)
     _original: LastCapture | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -342,15 +348,6 @@ class PageContext:
         document = self.document(min_words)
         return None if document is None else document.name
 
-    def _packed_metadata(self) -> tuple[str | None, str | None]:
-        """Return the columns ``metadata`` and ``name`` of the reading, packed once."""
-        packed = self._packed
-        if packed is None or packed[0] is not self.reading:
-            metadata = self.reading.metadata
-            name = metadata.name().packed() or None
-            self._packed = packed = self.reading, packed_metadata(metadata), name
-        return packed[1:]
-
     def row(self, number: int, visit: int) -> PageRow:
         """Return a row with what is known of the page before it is judged."""
         fetched, reading = self.fetched, self.reading
@@ -359,7 +356,8 @@ class PageContext:
         if fetched.cut is None and self.rendered is None:
             row.etag, row.last_modified = fetched.etag, fetched.last_modified
         row.title, row.author, row.date, row.language, row.declared_url = reading.metadata[:5]
-        row.metadata, row.name = self._packed_metadata()
+        row.metadata = packed_metadata(reading.metadata)
+        row.name = reading.metadata.name().packed() or None
         if not fetched.is_stopped:  # of all bytes, or of none
             row.payload_digest = row.last_payload_digest = self.payload
         row.visible_digest = reading.visible_digest

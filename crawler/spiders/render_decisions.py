@@ -23,7 +23,7 @@ from crawler.reading.content_types import has_script, why_not_html
 from crawler.reading.link_extraction import resolve
 from crawler.reading.link_kinds import PAGES, ROUTE
 from crawler.reading.reading import Link
-from crawler.reading.wall_signs import may_be_filled, says_it_loads
+from crawler.reading.wall_signs import says_it_loads
 from crawler.rendering.browser import OWN, browser_path
 from crawler.rendering.rendered_pages import (
     FOREIGN_SCRIPT_FAILED,
@@ -128,7 +128,7 @@ class PageRendering:
         """Return whether an answer whose bytes are known may show something else in a browser."""
         if self._kinds is None:
             return self._choice.screenshots or has_script(fetched.body)
-        if may_be_filled(fetched.body):
+        if fetched.may_be_filled:
             return True
         kind = self._kinds[self._kinds.name(fetched.canonical_url)]
         return kind.may_need_browser and has_script(fetched.body)
@@ -138,7 +138,7 @@ class PageRendering:
         if rendered is not None:
             return not (is_near or rendered.is_patient)
         is_page = fetched.status == HTTPStatus.OK and fetched.cut is None
-        return is_page and may_be_filled(fetched.body)
+        return is_page and fetched.may_be_filled
 
     async def look_again(self, fetched: Fetched, reading: Reading) -> Rendered:
         """Show a page that is to be dropped, with patience."""
@@ -197,7 +197,7 @@ class PageRendering:
         self, fetched: Fetched, reading: Reading, kinds: RenderKinds
     ) -> Rendered | None:
         """Show an answer if one of its kind is to be tried, once its first try came to an end."""
-        name, is_to_fill = kinds.name(fetched.canonical_url), may_be_filled(fetched.body)
+        name, is_to_fill = kinds.name(fetched.canonical_url), fetched.may_be_filled
         host = name.partition("/")[0]
         while under_way := self._under_way.get(host) or self._under_way.get(name):
             self._waiting += 1  # It is in memory alone, too.
@@ -230,7 +230,7 @@ class PageRendering:
         shown = await self._shown(fetched, reading)
         is_gain = await self._shows_more(reading, shown.reading)
         # A page without a place to fill waits for nothing.
-        may_lack = may_be_filled(fetched.body) or kinds[name].may_need_browser
+        may_lack = fetched.may_be_filled or kinds[name].may_need_browser
         is_whole = shown.is_whole or not may_lack
         kinds.note(name, is_gain=is_gain, is_whole=is_whole)
         if is_gain:
@@ -318,7 +318,7 @@ class PageRendering:
         missed = [each for each in shown.missed if is_patient or each != SCRIPT_ENDED]
         if reading.is_app_shell or is_patient or self._was_shown(fetched):
             return tuple(missed)
-        is_to_fill = may_be_filled(fetched.body)
+        is_to_fill = fetched.may_be_filled
         return tuple(each for each in missed if is_to_fill and each != FOREIGN_SCRIPT_FAILED)
 
     async def _apart(self, fetched: Fetched, reading: Reading, why: str) -> Rendered:
