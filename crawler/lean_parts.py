@@ -17,7 +17,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from twisted.internet.endpoints import HostnameEndpoint
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator
     from typing import Self
 
     from scrapy import Spider
@@ -103,19 +103,11 @@ class HeardSignals(SignalManager):
     """Scrapy's signals, of which those without a receiver cost next to nothing."""
 
     def send_catch_log(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        return super().send_catch_log(signal, **kwargs) if self._hears(signal, kwargs) else []
-
-    async def send_catch_log_async(self, signal: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        if not self._hears(signal, kwargs):
-            return []
-        return await super().send_catch_log_async(signal, **kwargs)
-
-    def _hears(self, signal: Any, arguments: Mapping[str, Any]) -> bool:
-        for sender in (arguments.get("sender", self.sender), dispatcher.Any):
+        for sender in (kwargs.get("sender", self.sender), dispatcher.Any):
             heard = dispatcher.connections.get(id(sender), ())
             if signal in heard or dispatcher.Any in heard:
-                return True
-        return False
+                return super().send_catch_log(signal, **kwargs)
+        return []
 
 
 class PlainStats(MemoryStatsCollector):
