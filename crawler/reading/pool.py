@@ -222,7 +222,7 @@ class _Talk:
         told = tuple(job._replace(body=b""))
         at = job._fields.index("headers")  # marshal knows plain tuples
         self._worker.tell(("read", *told[:at], tuple(job.headers), *told[at + 1 :]), job.body)
-        answer = await self._hear()
+        answer = self._told(await self._worker.hear(self._allowance))
         if answer[0] == "textless":
             self.is_over = True
             _, why, words = answer
@@ -233,10 +233,11 @@ class _Talk:
         if job.links_only:
             self.is_over = True
         elif parsed.visible_digest is None:
-            await self._hear()  # why there is no more than links
+            self._told(await self._worker.hear(self._allowance))  # why there is no more than links
         elif is_wanted(parsed.visible_digest):
             self._worker.tell(("go",))
-            extracted, tired = extracted_from_wire(await self._hear())
+            answer = self._told(await self._worker.hear(self._allowance))
+            extracted, tired = extracted_from_wire(answer)
             self.is_over = not tired
             self.reading = to_reading(job.url, parsed, extracted)
         else:
@@ -244,8 +245,7 @@ class _Talk:
             self.is_over = True
         return self.reading
 
-    async def _hear(self) -> Message:
-        answer = await self._worker.hear(self._allowance)
+    def _told(self, answer: Message) -> Message:
         if answer[0] == "failed":
             self.is_over = True
             raise _PageFailedError(f"could not be read: {answer[1]}")

@@ -40,7 +40,7 @@ class WorkerPool:
     """
 
     def __init__(self, options: ReadingOptions) -> None:
-        self._options = options
+        self._options, self.size = options, options.size
         self._workers: set[WorkerProcess] = set()  # those that are being started too
         self._idle: list[WorkerProcess] = []
         self._waiting: deque[asyncio.Future[WorkerProcess]] = deque()
@@ -52,10 +52,7 @@ class WorkerPool:
     def change(self, **options: Any) -> None:
         """Read with other options from now on; call it before the workers are started."""
         self._options = replace(self._options, **options)
-
-    @property
-    def size(self) -> int:
-        return self._options.size
+        self.size = self._options.size
 
     @property
     def busy(self) -> int:
@@ -180,7 +177,7 @@ class WorkerPool:
 
     def _grow(self) -> None:
         """Start another worker if all are busy, and one caller or more waits."""
-        if self._waiting and len(self._leased) == len(self._workers) < self._options.size:
+        if self._waiting and len(self._leased) == len(self._workers) < self.size:
             self._spawn()
 
     def _break(self, error: Exception) -> None:
