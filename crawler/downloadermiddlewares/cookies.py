@@ -141,7 +141,7 @@ class Cookies(CookiesMiddleware):
         """Return what asks the seeds of the request's host for cookies that ended, if anything."""
         if is_for_robots(request):
             return None
-        host = _places(request)[0]
+        host = host_in(request.url)
         due = {domain for domain in self._due if is_below(host, domain)}
         self._due -= due
         ended = {name.domain for name in self._jar.take_ended() if name in self._of_seeds}
@@ -197,11 +197,11 @@ class Cookies(CookiesMiddleware):
         told = compared(request)
         if told is not None:
             return told[0]
-        return self._job is None or self._job.visits.cookies.are_sent(_places(request)[0])
+        return self._job is None or self._job.visits.cookies.are_sent(host_in(request.url))
 
     def _asked_with(self, job: Job, request: Request, response: Response) -> Request | Response:
         """Return the request once more, with cookies, for an answer without that is no page."""
-        cookies, host, told = job.visits.cookies, _places(request)[0], compared(request)
+        cookies, host, told = job.visits.cookies, host_in(request.url), compared(request)
         if told is not None:
             if told[0] and told[1] and told[1] != _in_place_of_page(response):
                 cookies.need(host)
