@@ -304,11 +304,11 @@ class PageSpider(Spider):
             return False
         return not may_begin_document(content_type, start, self.job.options.reading.documents)
 
-    async def captured(
+    def captured(
         self, fetched: Fetched, response: Response, turn: Awaitable[object] | None = None
-    ) -> Captured:
+    ) -> Awaitable[Captured]:
         """Judge and store an answer that was sent; in its turn where there is an order."""
-        return await self.processor.capture(fetched, turn=turn)
+        return self.processor.capture(fetched, turn=turn)
 
     def still(self, fetched: Fetched, response: Response) -> Captured | None:
         """Accept "not modified" for an answer; return None if the whole page must be requested."""

@@ -252,8 +252,8 @@ class ControllingSpider(PageSpider):
 class ProbingSpider(ControllingSpider):
     """Captures pages, and probes hosts that seem to answer unknown URLs with a page."""
 
-    async def parse(self, response: Response) -> Iterable[Any]:
-        return chain(await super().parse(response), self._probes(response))
+    def _results(self, response: Response, captured: Captured) -> Iterator[Any]:
+        return chain(super()._results(response, captured), self._probes(response))
 
     def _probes(self, response: Response) -> Iterator[Request]:
         url = self.processor.walls.wanted_probe(
