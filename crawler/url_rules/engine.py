@@ -20,7 +20,7 @@ from crawler.url_rules.learning.versions import one_of_each
 from crawler.url_rules.low_priority import LateRequests
 from crawler.url_rules.rule_state import RuleState
 from crawler.url_rules.rule_trial import RuleTrial
-from crawler.url_rules.skipped import TRY
+from crawler.url_rules.skipped import START, TRY
 from crawler.url_rules.traps import UrlTraps
 from crawler.url_rules.url_groups import content_of
 from crawler.url_rules.validation import Validation
@@ -45,8 +45,6 @@ SLICE = 500
 
 _SOME_TRANSLATIONS = 3
 """Compare the URLs of at most this many translations of a page: some 10 us each."""
-
-_FIRST = (b"", 0)
 
 
 class UrlRules:
@@ -242,11 +240,11 @@ class UrlRules:
         requests are compared, a slice with each call; call it while no request waits.
         """
         if self._compared is None and self._are_depths_new:
-            self._compared, self._are_depths_new = _FIRST, False
+            self._compared, self._are_depths_new = START, False
         if self._compared is None:
             return []
-        found, self._compared = self._state.skipped.nearer_than_standing(self._compared, SLICE)
-        return found
+        found, self._compared = self._state.skipped.candidates(self._compared, SLICE)
+        return [(one.standing, one.depth) for one in found if one.depth < one.standing_depth]
 
     def regroup_all(self) -> None:
         while self.regrouping.is_pending:

@@ -47,13 +47,19 @@ class StandingRequest(NamedTuple):
         return None if self.rule is None or self.group is None else Skip(self.rule, self.group)
 
 
+START: Final = (b"", 0)
+"""The address and the number that come before those of every skipped request."""
+
+
 class SkippedCandidate(NamedTuple):
     """A skipped request that may be made to try rules.
 
     Attributes:
         rule: The weakest of the rules that skip it.
+        depth: Number of links that lead to it from a seed.
         tested: The forms that were fetched of its address, in the format of ``UrlGroup.tested``.
         standing: URL of the request that stands for it.
+        standing_depth: Number of links that lead to that one.
     """
 
     id: int
@@ -61,18 +67,21 @@ class SkippedCandidate(NamedTuple):
     url: str
     group: bytes
     rule: int
+    depth: int
     tested: str
     standing: str
+    standing_depth: int
 
 
 _CANDIDATES = f"""
-SELECT requests.id, requests.host, requests.url, requests.group_digest, requests.rule, tested,
-    standing.url
-FROM requests CROSS JOIN url_groups ON url_groups.group_digest = requests.group_digest
-CROSS JOIN requests AS standing ON standing.key = url_groups.key
-WHERE requests.state = {SKIPPED} AND requests.rule > 0
-    AND (requests.group_digest, requests.id) > (?, ?)
-ORDER BY requests.group_digest, requests.id LIMIT ?
+WITH slice AS MATERIALIZED (
+    SELECT id, host, url, group_digest, rule, depth FROM requests
+    WHERE state = {SKIPPED} AND (group_digest, id) > (?, ?) ORDER BY group_digest, id LIMIT ?
+)
+SELECT slice.*, tested, standing.url, standing.depth
+FROM slice LEFT JOIN url_groups ON url_groups.group_digest = slice.group_digest
+LEFT JOIN requests AS standing ON standing.key = url_groups.key
+ORDER BY slice.group_digest, slice.id
 """  # noqa: S608
 
 _MAX_OF_GROUP = 200
@@ -82,18 +91,6 @@ _OF_GROUP = (
 )
 
 COUNTS = f"SELECT rule, count(*) FROM requests WHERE state = {SKIPPED} GROUP BY rule"  # noqa: S608
-
-_DEPTHS = f"""
-WITH slice AS MATERIALIZED (
-    SELECT group_digest, id, rule, depth FROM requests
-    WHERE state = {SKIPPED} AND (group_digest, id) > (?, ?) ORDER BY group_digest, id LIMIT ?
-)
-SELECT slice.group_digest, slice.id, slice.rule > 0 AND slice.depth < standing.depth, standing.url,
-    slice.depth
-FROM slice LEFT JOIN url_groups ON url_groups.group_digest = slice.group_digest
-LEFT JOIN requests AS standing ON standing.key = url_groups.key
-ORDER BY slice.group_digest, slice.id
-"""  # noqa: S608
 
 _SKIP = f"UPDATE requests SET state = {SKIPPED}, rule = ?, group_digest = ? WHERE id = ?"  # noqa: S608
 _EXPLAIN = f"UPDATE requests SET rule = ?, group_digest = ? WHERE id = ? AND state = {SKIPPED}"  # noqa: S608
@@ -251,38 +248,28 @@ class SkippedRequests:
         self.put_back(rows, for_good=True)
         return bool(rows)
 
-    def nearer_than_standing(
+    def candidates(
         self, after: tuple[bytes, int], most: int
-    ) -> tuple[list[tuple[str, int]], tuple[bytes, int] | None]:
-        """Return the URLs of requests that are deeper than one for which they stand.
-
-        A page is as near to a seed as the nearest of its URLs, including those that are not
-        requested.
-
-        Args:
-            after: The address and the number of a skipped request; those after it are compared.
-            most: Compare at most this many.
-
-        Returns:
-            URLs with the depths that they are to have, and the last request that was compared; None
-            where no more follow.
-
-        Complexity: O(most * log requests).
-        """
-        self._database.flush("url_groups")
-        rows = self._database.read(_DEPTHS, (*after, most)).fetchall()
-        nearer = [(url, depth) for *_, is_nearer, url, depth in rows if is_nearer]
-        return nearer, (rows[-1][0], rows[-1][1]) if len(rows) == most else None
-
-    def candidates(self, after: tuple[bytes, int], most: int) -> list[SkippedCandidate]:
-        """Return requests that rules skip, after one that is given by its address and number.
+    ) -> tuple[list[SkippedCandidate], tuple[bytes, int] | None]:
+        """Return those of some skipped requests for which others stand.
 
         They are sorted by the digests of their addresses, so in random order.
+
+        Args:
+            after: The address and the number of a skipped request; those after it are looked at.
+            most: Look at most at this many.
+
+        Returns:
+            Those that rules skip, and the last request that was looked at; None where no more
+            follow.
+
+        Complexity: O(most * log requests).
         """
         self._queue.write()
         self._database.flush("url_groups")
         rows = self._database.read(_CANDIDATES, (*after, most)).fetchall()
-        return [SkippedCandidate(*row) for row in rows]
+        found = [SkippedCandidate(*row) for row in rows if row[4] > 0 and row[7] is not None]
+        return found, (rows[-1][3], rows[-1][0]) if len(rows) == most else None
 
     def put_back_rule(self, rule: int) -> int:
         """Let all requests that a rule skipped wait again; return how many."""

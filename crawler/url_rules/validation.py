@@ -20,6 +20,7 @@ from crawler.url_rules.learned_rule import (
     proved,
 )
 from crawler.url_rules.learning.transforms import ReplaceValues, about, is_open
+from crawler.url_rules.skipped import START
 from crawler.url_rules.url_groups import forms_of
 from crawler.url_rules.value_counts import ValueSurvey
 
@@ -38,8 +39,6 @@ SLICE = 500
 
 _MAX_FORMS = 200_000
 """Remember the forms of this many skipped requests: 100 bytes each."""
-
-_FIRST = (b"", 0)
 
 ENOUGH = 118
 """Pages under two URLs each after which a rule without a counterexample is proved.
@@ -113,7 +112,7 @@ class Validation:
     def __init__(self, state: RuleState) -> None:
         self._state = state
         self._rules = state.rules
-        self._after = _FIRST
+        self._after: tuple[bytes, int] | None = None
         self._groups: set[bytes] = set()
         self._coming: Counter[tuple[int, Proof]] = Counter()
         self._is_stale = self._is_news = True
@@ -176,11 +175,9 @@ class Validation:
         if self._survey.is_under_way:
             self._survey.step()
             return True
-        is_wanting = any(map(self._is_wanting, self._rules))
-        candidates = self._state.skipped.candidates(self._after, SLICE) if is_wanting else []
-        if candidates:
-            self._after = candidates[-1].group, candidates[-1].id
-            self._is_stale |= self._try_some(candidates)
+        if self._after is not None and any(map(self._is_wanting, self._rules)):
+            found, self._after = self._state.skipped.candidates(self._after, SLICE)
+            self._is_stale |= self._try_some(found)
             return True
         if self._is_stale:
             self._begin()
@@ -191,7 +188,7 @@ class Validation:
 
     def _begin(self) -> None:
         self.is_under_way, self._is_stale = True, False
-        self._after = _FIRST
+        self._after = START
         self._groups.clear()
         self._survey.begin()
         self._grow()
@@ -287,7 +284,7 @@ class Validation:
                 self._count(trial)
                 tried.append((trial.request.host, trial.request.id))
         self._state.skipped.put_back(tried, for_good=True)
-        self._groups.intersection_update([candidates[-1].group])
+        self._groups.intersection_update(one.group for one in candidates[-1:])
         return bool(tried)
 
     def _form(self, url: str) -> Form | None:

@@ -10,6 +10,7 @@ import xxhash
 
 from crawler.url_rules.learned_rule import Variety, is_one_of_few, shown_value
 from crawler.url_rules.learning.transforms import is_open
+from crawler.url_rules.skipped import START
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,6 @@ _FEW, _RECURRING = 20, 3
 _SHARE = 0.02  # an exception of one in fifty is found by exploration
 
 _SLICE = 500
-_FIRST = (b"", 0)
 _GROWTH = 1.5
 
 
@@ -108,7 +108,7 @@ class ValueSurvey:
         self._state = state
         self.is_under_way = False
         self._counts: dict[int, list[ValueCounts]] = {}
-        self._after = _FIRST
+        self._after = START
         self._noted: tuple[bytes, set[tuple[int, int, str]]] = (b"", set())
         self._surveyed = 0
         self._known: set[int] = set()
@@ -125,7 +125,7 @@ class ValueSurvey:
         has_grown = any(self._looked_at.values()) and skipped > _GROWTH * self._surveyed
         if skipped and (are_new or has_grown):
             self._surveyed = skipped
-            self.is_under_way, self._after = True, _FIRST
+            self.is_under_way, self._after = True, START
             self._counts.clear()
 
     def start_over(self) -> None:
@@ -135,15 +135,15 @@ class ValueSurvey:
 
     def step(self) -> None:
         """Look at some more requests."""
-        found = self._state.skipped.candidates(self._after, _SLICE)
+        found, after = self._state.skipped.candidates(self._after, _SLICE)
         for one in found:
             address = self._state.addresses.learnable(one.url)
             if address is not None:
                 self._note(address, one.group)
-        if found:
-            self._after = found[-1].group, found[-1].id
-        else:
+        if after is None:
             self._end()
+        else:
+            self._after = after
 
     def _note(self, address: Address, group: bytes) -> None:
         """Note the values of an address, each once a page."""

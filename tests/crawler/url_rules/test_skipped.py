@@ -10,7 +10,8 @@ from crawler.frontier.order import NewRequest, Skip
 from crawler.frontier.queue import RequestQueue
 from crawler.storage.database import Database
 from crawler.storage.states import SKIPPED, WAITING
-from crawler.url_rules.skipped import SkippedRequests, StandingRequest
+from crawler.url_rules.skipped import START, SkippedCandidate, SkippedRequests, StandingRequest
+from crawler.url_rules.url_groups import UrlGroups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,3 +146,16 @@ def test_what_is_named_elsewhere_waits_and_is_never_skipped(line: Line) -> None:
     fixed = line.database.read("SELECT id FROM requests WHERE fixed").fetchall()
     assert fixed == [(2,), (3,)]
     assert len(line.urls()) == 5
+
+
+def test_those_for_which_others_stand_are_found_a_slice_at_a_time(line: Line) -> None:
+    UrlGroups(line.database).claim(GROUP, HOST, b"%016d" % 1)
+    skips = [(2, Skip(1, GROUP)), (3, Skip(-1, GROUP)), (4, Skip(1, OTHER_GROUP))]
+    line.skipped.set_aside(HOST, skips)
+    after, found = START, list[SkippedCandidate]()
+    for _ in skips:
+        some, last = line.skipped.candidates(after, 1)
+        assert last is not None
+        after, found = last, found + some
+    assert [(one.url, one.standing) for one in found] == [("http://a/2", "http://a/1")]
+    assert line.skipped.candidates(after, 1) == ([], None)
