@@ -80,16 +80,20 @@ class RequestQueue:
         self._line = HostLine(database)
         self._heads = HostHeads(database, self._gone)
         database.before_commit.append(self.write)
-        self._restore()
         sql = f"SELECT count(*) FROM requests WHERE state = {WAITING}"  # noqa: S608
         self._todo = database.value(sql) or 0
+        # Another process leased them, or they broke there.
+        self.let_wait(f"state = {WAITING}", _UNFINISHED, MAX_TRIES)
 
-    def _restore(self) -> None:
-        """Return the requests that another process leased, or that broke there, to the queue."""
-        self._let_wait(f"state = {WAITING}", _UNFINISHED, MAX_TRIES)
+    def let_wait(self, change: str, which: str, *values: object) -> int:
+        """Let some requests wait again, and their hosts stand in line; return how many they are.
 
-    def _let_wait(self, change: str, which: str, *values: int) -> int:
-        """Let some requests wait again, and their hosts stand in line; return how many they are."""
+        Args:
+            change: What is set in their rows, in SQL.
+            which: The condition that they meet, in SQL.
+            values: The parameters of that.
+        """
+        self.write()
         hosts = self._database.read(
             f"SELECT host, max(priority) FROM requests WHERE {which}"  # noqa: S608
             " GROUP BY host ORDER BY min(id)",
@@ -99,17 +103,16 @@ class RequestQueue:
             self._heads.drop(host)
             self._line.stand(host, priority)
         sql = f"UPDATE requests SET {change} WHERE {which}"  # noqa: S608
-        return self._database.write(sql, values).rowcount
+        found = self._database.write(sql, values).rowcount if hosts else 0
+        self._todo += found
+        return found
 
     def retry_broken(self) -> int:
         """Let requests that broke at every try wait again, as new ones; return how many they are.
 
         Complexity: O(requests that are leased or broke).
         """
-        self.write()
-        found = self._let_wait(f"state = {WAITING}, tries = 0", _BROKEN)
-        self._todo += found
-        return found
+        return self.let_wait(f"state = {WAITING}, tries = 0", _BROKEN)
 
     @property
     def is_untouched(self) -> bool:

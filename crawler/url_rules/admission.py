@@ -318,8 +318,8 @@ class Regrouping:
         for host in hosts:
             for rows in self._slices(host, SKIPPED):
                 skips, wanted = self._look_again(host, rows)
-                self._skipped.explain(skips)
-                self._skipped.put_back((host, number) for number in wanted)
+                self._skipped.set_aside(host, skips, SKIPPED)
+                self._skipped.put_back(wanted)
                 yield
 
     def _look_again(self, host: int, rows: list[StandingRequest]) -> tuple[_Skips, list[int]]:

@@ -271,12 +271,12 @@ class RuleTrial:
 
     def _ask_each_form(self, address: Address) -> None:
         """Fetch a page in every form: one of several rules is wrong about it, or all are."""
-        forms: dict[Form | None, tuple[int, int]] = {}
-        for host, number, url in self._state.skipped.of_group(self._rules.apply(address).digest):
+        forms: dict[Form | None, int] = {}
+        for number, url in self._state.skipped.of_group(self._rules.apply(address).digest):
             other = self._state.addresses.learnable(url)
             form = None if other is None else self._rules.form(other)
-            forms.setdefault(form, (host, number))
-        self._state.skipped.put_back(forms.values(), for_good=True)
+            forms.setdefault(form, number)
+        self._state.skipped.put_back(list(forms.values()), for_good=True)
 
     def _about_the_same(self, rule: LearnedRule, address: Address) -> list[LearnedRule]:
         """Return the rules about other values of an argument: they may be wrong there too."""

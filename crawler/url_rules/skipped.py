@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from crawler.frontier.order import Skip
 from crawler.storage.states import (
     DONE,
     FAILED,
@@ -17,8 +17,9 @@ from crawler.storage.states import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from crawler.frontier.order import Skip
     from crawler.frontier.queue import RequestQueue
     from crawler.storage.database import Database
 
@@ -27,24 +28,12 @@ TRY: Final = "try"
 
 
 class StandingRequest(NamedTuple):
-    """A request in the queue's table.
-
-    Attributes:
-        is_fixed: Whether no rule may skip it.
-        rule: The rule that skipped it; negative: the closed cluster.
-        group: Digest of its address after the rules that held then.
-    """
+    """A request in the queue's table; ``is_fixed``: whether no rule may skip it."""
 
     id: int
     key: bytes | None
     url: str
     is_fixed: int
-    rule: int | None
-    group: bytes | None
-
-    @property
-    def skip(self) -> Skip | None:
-        return None if self.rule is None or self.group is None else Skip(self.rule, self.group)
 
 
 START: Final = (b"", 0)
@@ -63,7 +52,6 @@ class SkippedCandidate(NamedTuple):
     """
 
     id: int
-    host: int
     url: str
     group: bytes
     rule: int
@@ -75,7 +63,7 @@ class SkippedCandidate(NamedTuple):
 
 _CANDIDATES = f"""
 WITH slice AS MATERIALIZED (
-    SELECT id, host, url, group_digest, rule, depth FROM requests
+    SELECT id, url, group_digest, rule, depth FROM requests
     WHERE state = {SKIPPED} AND (group_digest, id) > (?, ?) ORDER BY group_digest, id LIMIT ?
 )
 SELECT slice.*, tested, standing.url, standing.depth
@@ -86,31 +74,29 @@ ORDER BY slice.group_digest, slice.id
 
 _MAX_OF_GROUP = 200
 _OF_GROUP = (
-    "SELECT host, id, url FROM requests"  # noqa: S608
+    "SELECT id, url FROM requests"  # noqa: S608
     f" WHERE state = {SKIPPED} AND group_digest = ? LIMIT ?"
 )
 
 COUNTS = f"SELECT rule, count(*) FROM requests WHERE state = {SKIPPED} GROUP BY rule"  # noqa: S608
 
 _SKIP = f"UPDATE requests SET state = {SKIPPED}, rule = ?, group_digest = ? WHERE id = ?"  # noqa: S608
-_EXPLAIN = f"UPDATE requests SET rule = ?, group_digest = ? WHERE id = ? AND state = {SKIPPED}"  # noqa: S608
 _LATE = (
     f"SELECT id, url, priority FROM requests WHERE host = ? AND state = {WAITING}"  # noqa: S608
     " AND priority < -1 AND priority NOT BETWEEN -99 AND -7 AND id > ? ORDER BY id LIMIT ?"
 )
 _FIX = "UPDATE requests SET fixed = 1 WHERE id = ?"
 _PRIORITISE = f"UPDATE requests SET state = {WAITING}, priority = ? WHERE id = ?"  # noqa: S608
-_PUT_ALL_BACK = (
-    f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"  # noqa: S608
-    f" WHERE state = {SKIPPED}"
-)
-_PUT_BACK = f"{_PUT_ALL_BACK} AND id = ?"
-_PUT_BACK_FOR_GOOD = _PUT_BACK.replace("SET", "SET fixed = 1,", 1)
-_OF_RULE = f"SELECT host, id FROM requests WHERE state = {SKIPPED} AND rule = ? ORDER BY host"  # noqa: S608
+_BACK = f"state = {WAITING}, rule = NULL, group_digest = NULL"
+_BACK_FOR_GOOD = f"{_BACK}, fixed = 1"
+_ALL = f"state = {SKIPPED}"
+# By their numbers, and by no index of what is skipped.
+_THESE = f"+state = {SKIPPED} AND id IN (SELECT value FROM json_each(?))"  # noqa: S608
+_ONE_OF_GROUP = f"id = (SELECT id FROM requests WHERE {_ALL} AND group_digest = ? LIMIT 1)"  # noqa: S608
 
 _WAITING_WITH = f"SELECT host, id FROM requests WHERE key = ? AND state = {WAITING} AND NOT fixed"  # noqa: S608
 
-_COLUMNS = "id, key, url, fixed, rule, group_digest"
+_COLUMNS = "id, key, url, fixed"
 
 # A partial index is used only if the query has the very words of its condition.
 _IN_STATE = {
@@ -163,7 +149,13 @@ class SkippedRequests:
     def set_aside(
         self, host: int, skips: Sequence[tuple[int, Skip]], state: RequestState = WAITING
     ) -> None:
-        """Set waiting or leased requests of a host aside, so that they are not made."""
+        """Set requests of a host aside, so that they are not made.
+
+        Args:
+            host: The number of the host.
+            skips: The numbers of the requests, with the reasons why they are not made.
+            state: That of all of them; skipped ones get another reason.
+        """
         sql = f"{_SKIP} AND state = {state}"
         rows = [(skip.rule, skip.group, number) for number, skip in skips]
         changed = self._queue.change(host, sql, rows) if rows else 0
@@ -201,38 +193,28 @@ class SkippedRequests:
         if ids:
             self._queue.change(host, _FIX, [(number,) for number in ids])
 
-    def explain(self, skips: Sequence[tuple[int, Skip]]) -> None:
-        """Update the reasons why requests are not made, after the rules changed."""
-        self._database.write_many(
-            _EXPLAIN, [(skip.rule, skip.group, number) for number, skip in skips]
-        )
-
-    def put_back(self, requests: Iterable[tuple[int, int]], *, for_good: bool = False) -> None:
-        """Let skipped requests wait again, given by their hosts and numbers.
+    def put_back(self, ids: Sequence[int], *, for_good: bool = False) -> None:
+        """Let skipped requests wait again.
 
         Args:
-            requests: The requests.
+            ids: The numbers of the requests.
             for_good: Whether no rule may skip them from now on.
         """
-        hosts: dict[int, list[tuple[int]]] = {}
-        for host, number in requests:
-            hosts.setdefault(host, []).append((number,))
-        for host, ids in hosts.items():
-            sql = _PUT_BACK_FOR_GOOD if for_good else _PUT_BACK
-            self._queue.count(self._queue.change(host, sql, ids))
+        if ids:
+            self._queue.let_wait(_BACK_FOR_GOOD if for_good else _BACK, _THESE, json.dumps(ids))
 
-    def of_group(self, group: bytes) -> list[tuple[int, int, str]]:
-        """Return host, number and URL of the first requests that are skipped at an address."""
+    def of_group(self, group: bytes) -> list[tuple[int, str]]:
+        """Return number and URL of the first requests that are skipped at an address."""
         self._queue.write()
         return self._database.read(_OF_GROUP, (group, _MAX_OF_GROUP)).fetchall()
 
     def put_one_back(self, group: bytes) -> bool:
         """Let another request for an address wait, for good; return whether one was skipped."""
-        return self._put_back_for_good("group_digest = ?", group)
+        return self._queue.let_wait(_BACK_FOR_GOOD, _ONE_OF_GROUP, group) > 0
 
     def put_key_back(self, key: bytes) -> bool:
         """Let the request with a fingerprint wait, for good; return whether it was skipped."""
-        return self._put_back_for_good("key = ?", key)
+        return self._queue.let_wait(_BACK_FOR_GOOD, f"{_ALL} AND key = ?", key) > 0
 
     def keep(self, key: bytes) -> None:
         """Let the request with a fingerprint wait if it is skipped; no rule may skip it then."""
@@ -241,12 +223,6 @@ class SkippedRequests:
             rows = self._database.read(_WAITING_WITH, (key,)).fetchall()
             for host, number in rows:
                 self.fix(host, [number])
-
-    def _put_back_for_good(self, which: str, value: bytes) -> bool:
-        sql = f"SELECT host, id FROM requests WHERE {which} AND state = {SKIPPED} LIMIT 1"  # noqa: S608
-        rows = self._database.read(sql, (value,)).fetchall()
-        self.put_back(rows, for_good=True)
-        return bool(rows)
 
     def candidates(
         self, after: tuple[bytes, int], most: int
@@ -268,23 +244,13 @@ class SkippedRequests:
         self._queue.write()
         self._database.flush("url_groups")
         rows = self._database.read(_CANDIDATES, (*after, most)).fetchall()
-        found = [SkippedCandidate(*row) for row in rows if row[4] > 0 and row[7] is not None]
-        return found, (rows[-1][3], rows[-1][0]) if len(rows) == most else None
+        found = [SkippedCandidate(*row) for row in rows if row[3] > 0 and row[6] is not None]
+        return found, (rows[-1][2], rows[-1][0]) if len(rows) == most else None
 
     def put_back_rule(self, rule: int) -> int:
         """Let all requests that a rule skipped wait again; return how many."""
-        rows = self._database.read(_OF_RULE, (rule,)).fetchall()
-        self.put_back(rows)
-        return len(rows)
+        return self._queue.let_wait(_BACK, f"{_ALL} AND rule = ?", rule)
 
     def put_all_back(self) -> int:
-        """Let all requests that are skipped wait again; return how many.
-
-        Complexity: O(requests that wait or are skipped).
-        """
-        self._queue.write()
-        changed = self._database.write(_PUT_ALL_BACK).rowcount
-        if changed:
-            self._queue.count(changed)
-            self._queue.line_up()
-        return changed
+        """Let all requests that are skipped wait again; return how many."""
+        return self._queue.let_wait(_BACK, _ALL)

@@ -282,7 +282,7 @@ class Validation:
             if any(self._lacks(rule, proof) > 0 for rule, proof in trial.proofs):
                 self._groups.add(trial.request.group)
                 self._count(trial)
-                tried.append((trial.request.host, trial.request.id))
+                tried.append(trial.request.id)
         self._state.skipped.put_back(tried, for_good=True)
         self._groups.intersection_update(one.group for one in candidates[-1:])
         return bool(tried)

@@ -117,9 +117,7 @@ class ModelQueue:
 
     def put_back_rule(self, rule: int) -> int:
         again = self.skipped.pop(rule, [])
-        self.todo += again
-        for host in sorted({request.host for request in again}):
-            self._step_back(host)
+        self._put_back(again)
         return len(again)
 
     def _step_back(self, host: int) -> None:

@@ -25,12 +25,20 @@ class Line:
     """A queue with a few requests, and what can be set aside of it."""
 
     def __init__(self, folder: Path) -> None:
-        self.database = Database(folder)
-        self.queue = RequestQueue(self.database)
-        self.skipped = SkippedRequests(self.database, self.queue)
+        self.open(folder)
         for number in range(1, 5):
             self.queue.push(NewRequest(HOST, f"http://a/{number}", 0, b"packed", b"%016d" % number))
         self.queue.push(NewRequest(OTHER_HOST, "http://b/5", 0, b"packed", b"%016d" % 5))
+
+    def open(self, folder: Path) -> None:
+        self.database = Database(folder)
+        self.queue = RequestQueue(self.database)
+        self.skipped = SkippedRequests(self.database, self.queue)
+
+    def reasons(self) -> dict[int, Skip]:
+        """Why requests are not made, by their numbers."""
+        sql = "SELECT id, rule, group_digest FROM requests WHERE rule IS NOT NULL ORDER BY id"
+        return {number: Skip(rule, group) for number, rule, group in self.database.read(sql)}
 
     def urls(self) -> list[str]:
         """Everything that is handed out."""
@@ -58,7 +66,7 @@ def test_what_is_set_aside_is_not_handed_out(line: Line) -> None:
 def test_a_host_of_which_all_is_set_aside_leaves_the_line_and_comes_back(line: Line) -> None:
     line.skipped.set_aside(HOST, [(number, Skip(1, GROUP)) for number in range(1, 5)])
     assert line.urls() == ["http://b/5"]
-    line.skipped.put_back([(HOST, 3)])
+    line.skipped.put_back([3])
     assert line.urls() == ["http://a/3"]
 
 
@@ -85,11 +93,9 @@ def test_a_request_is_leased_as_one_that_no_rule_may_skip_from_when_it_is_fixed(
 def test_the_whole_request_comes_back(line: Line) -> None:
     line.skipped.set_aside(HOST, [(2, Skip(1, GROUP))])
     (row,) = line.skipped.requests([2], SKIPPED)
-    assert row == StandingRequest(2, b"%016d" % 2, "http://a/2", 0, 1, GROUP)
-    assert row.skip == Skip(1, GROUP)
-    line.skipped.put_back([(HOST, 2)])
-    (row,) = line.skipped.requests([2], WAITING)
-    assert row.skip is None
+    assert row == StandingRequest(2, b"%016d" % 2, "http://a/2", 0)
+    assert line.reasons() == {2: Skip(1, GROUP)}
+    line.skipped.put_back([2])
     leased = {}
     while (request := line.queue.lease(lambda _: 0)) is not None:
         leased[request.url] = request.request
@@ -116,8 +122,9 @@ def test_what_one_rule_skipped_is_put_back_on_every_host(line: Line) -> None:
 
 def test_the_reason_can_change(line: Line) -> None:
     line.skipped.set_aside(HOST, [(1, Skip(1, GROUP))])
-    line.skipped.explain([(1, Skip(2, OTHER_GROUP)), (2, Skip(2, OTHER_GROUP))])
-    assert [row.skip for row in line.skipped.requests([1], SKIPPED)] == [Skip(2, OTHER_GROUP)]
+    skips = [(1, Skip(2, OTHER_GROUP)), (2, Skip(2, OTHER_GROUP))]
+    line.skipped.set_aside(HOST, skips, SKIPPED)
+    assert line.reasons() == {1: Skip(2, OTHER_GROUP)}
     assert list(line.skipped.ids(HOST, WAITING)) == [2, 3, 4]
 
 
@@ -127,16 +134,10 @@ def test_a_skipped_request_survives_the_process(line: Line, tmp_path: Path) -> N
     )
     line.skipped.set_aside(HOST, [(1, Skip(1, GROUP))])
     line.database.close()
-    database = Database(tmp_path)
-    skipped = SkippedRequests(database, RequestQueue(database))
-    rows = skipped.requests(skipped.ids(HOST, SKIPPED), SKIPPED)
-    assert {row.url: row.skip for row in rows} == {
-        "http://a/1": Skip(1, GROUP),
-        "http://a/9": Skip(3, GROUP),
-    }
-    assert skipped.url(b"%016d" % 9) == "http://a/9"
-    assert skipped.url(b"0" * 16) is None
-    database.close()
+    line.open(tmp_path)
+    assert list(line.reasons().values()) == [Skip(1, GROUP), Skip(3, GROUP)]
+    assert line.skipped.url(b"%016d" % 9) == "http://a/9"
+    assert line.skipped.url(b"0" * 16) is None
 
 
 def test_what_is_named_elsewhere_waits_and_is_never_skipped(line: Line) -> None:
