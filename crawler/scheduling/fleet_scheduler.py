@@ -220,8 +220,9 @@ class FleetScheduler(FrontierScheduler):
         if self._job.failure is not None or self._is_at_limit():
             return False
         rules = self._rules
-        is_busy = len(self._queue) > 0 or rules.is_regrouping or rules.validation.is_under_way
-        return is_busy or self._unfollowed.is_busy or not self._fleet.is_finished
+        is_busy = rules.regrouping.is_pending or rules.validation.is_under_way
+        is_busy = is_busy or len(self._queue) > 0 or self._unfollowed.is_busy
+        return is_busy or not self._fleet.is_finished
 
     def _is_at_limit(self) -> bool:
         """Return whether the pages of all workers and those under way here reach ``max_pages``."""

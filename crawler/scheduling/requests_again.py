@@ -139,7 +139,7 @@ class ShorterWays:
     ) -> None:
         self._crawler = crawler
         self._seen = job.frontier.seen
-        self._rules = job.url_rules
+        self._validation = job.url_rules.validation
         self._known = job.visits.known
         self._stored = stored
         self._lower = lower
@@ -165,18 +165,13 @@ class ShorterWays:
             self._crawler.stats.inc_value("scheduler/unserializable")
         host = host_number(host_name(request))
         self._lower(ShorterWay(key, depth, host, request.url, request.priority, stored))
-        self._rules.note_nearer()
+        self._validation.note_nearer()
 
-    def note_skipped(self) -> bool:
-        """Let pages be as near to a seed as those of their URLs that learned rules skip.
-
-        Returns:
-            Whether there were such pages, or there may be more.
-        """
+    def note_skipped(self) -> None:
+        """Let pages be as near to a seed as those of their URLs that learned rules skip."""
         failed = getattr(self._crawler.spider, "failed", None)
-        for url, depth in (nearer := self._rules.take_shorter()):
+        for url, depth in self._validation.take_nearer():
             self.note(Request(url, meta={"depth": depth}, errback=failed))
-        return bool(nearer) or self._rules.is_comparing_depths
 
 
 _MAX_LOOKED_AT = 20

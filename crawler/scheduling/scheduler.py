@@ -314,10 +314,10 @@ class FrontierScheduler(BaseScheduler):
 
         Where more are left, wake the engine again soon.
         """
-        is_nearer = self._ways.note_skipped()
-        is_more = is_nearer or self._rules.validation.try_more()
+        is_more = self._rules.validation.try_more()
+        self._ways.note_skipped()
         queued = self._rules.lease(self._loads) if is_more else None
-        if queued is None and (is_nearer or self._rules.validation.is_under_way):
+        if queued is None and self._rules.validation.is_under_way:
             self._alarm.wake()
         return queued
 
@@ -416,8 +416,8 @@ class FrontierScheduler(BaseScheduler):
             return self._has_urgent()
         if self._queue or self._delayed or self._rules.fixed.is_releasing:
             return True
-        rules = self._rules
-        is_busy = rules.is_regrouping or rules.validation.is_under_way or self._unfollowed.is_busy
+        rules, unfollowed = self._rules, self._unfollowed
+        is_busy = rules.regrouping.is_pending or rules.validation.is_under_way or unfollowed.is_busy
         return is_busy or self._late.is_due or self._passing.is_due
 
     def _has_room(self) -> bool:

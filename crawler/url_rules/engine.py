@@ -20,7 +20,7 @@ from crawler.url_rules.learning.versions import one_of_each
 from crawler.url_rules.low_priority import LateRequests
 from crawler.url_rules.rule_state import RuleState
 from crawler.url_rules.rule_trial import RuleTrial
-from crawler.url_rules.skipped import START, TRY
+from crawler.url_rules.skipped import TRY
 from crawler.url_rules.traps import UrlTraps
 from crawler.url_rules.url_groups import content_of
 from crawler.url_rules.validation import Validation
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from crawler.urls.canonical import Canonicalizer
 
 logger = logging.getLogger(__name__)
-
-SLICE = 500
-"""Skipped requests whose depths are compared between two pages."""
 
 _SOME_TRANSLATIONS = 3
 """Compare the URLs of at most this many translations of a page: some 10 us each."""
@@ -101,10 +98,6 @@ class UrlRules:
         self.trial = RuleTrial(state, self._regroup)
         self.regrouping = Regrouping(state, self._admission, self.trial)
         self.is_busy = False
-        # Whether depths of skipped requests are to be compared: at the start, since an earlier
-        # process may not have come to it, and where any was skipped or met from nearer since.
-        self._are_depths_new = self.is_on
-        self._compared: tuple[bytes, int] | None = None
         if self.is_on:
             self.regrouping.resume()
         else:
@@ -185,7 +178,6 @@ class UrlRules:
         if isinstance(admitted, Skip):
             self.validation.note_change()
             self._state.queue.push_skipped(new, admitted)
-            self._are_depths_new = True
             return False
         self._state.queue.push(new._replace(is_fixed=is_fixed or admitted == TRY))
         return True
@@ -218,33 +210,10 @@ class UrlRules:
     def _may_put_back(self) -> bool:
         return not len(self._state.queue) and self.regrouping.is_pending
 
-    @property
-    def is_regrouping(self) -> bool:
-        """Whether requests may still be put back into the queue, or get a smaller depth."""
-        return self.regrouping.is_pending or self.is_comparing_depths
-
     def regroup_some(self) -> None:
         """Continue bringing the queue into agreement with the rules, if needed."""
         if self.regrouping.is_pending:
             self.regrouping.step()
-            self._are_depths_new |= not self.regrouping.is_pending
-
-    @property
-    def is_comparing_depths(self) -> bool:
-        return self._are_depths_new or self._compared is not None
-
-    def take_shorter(self) -> list[tuple[str, int]]:
-        """Return the URLs that are nearer to a seed than was known, with their numbers of links.
-
-        They stand for others that were met nearer and are not requested themselves. All skipped
-        requests are compared, a slice with each call; call it while no request waits.
-        """
-        if self._compared is None and self._are_depths_new:
-            self._compared, self._are_depths_new = START, False
-        if self._compared is None:
-            return []
-        found, self._compared = self._state.skipped.candidates(self._compared, SLICE)
-        return [(one.standing, one.depth) for one in found if one.depth < one.standing_depth]
 
     def regroup_all(self) -> None:
         while self.regrouping.is_pending:
@@ -254,10 +223,6 @@ class UrlRules:
         """Let no rule skip the request with a fingerprint: a sitemap or the like names its URL."""
         if self.is_on:
             self._state.skipped.keep(key)
-
-    def note_nearer(self) -> None:
-        """Note that a request was met from nearer, which may be one that is skipped."""
-        self._are_depths_new = self.is_on
 
     def observe(
         self,

@@ -121,6 +121,7 @@ class Validation:
         self._forms: dict[int, Form | None] = {}
         self._same: dict[Form, Form] = {}
         self._growth: dict[str, float] = {}
+        self._nearer: list[tuple[str, int]] = []
         self.is_under_way = False
         """Whether some of the requests that rules skip are still to be checked."""
         self.is_left = self._was_stopped()
@@ -159,11 +160,23 @@ class Validation:
                 if is_over or (rule.examined in {PROVEN, OF_IDS} and self._may_meet(rule)):
                     self._set_examined(rule, NOT_EXAMINED)
 
+    def note_nearer(self) -> None:
+        """Note that a request was met from nearer, which may be one that is skipped."""
+        self._is_stale = True
+
+    def take_nearer(self) -> list[tuple[str, int]]:
+        """Return the URLs that are nearer to a seed than was known, with their numbers of links.
+
+        They stand for others that were met nearer and are not requested themselves.
+        """
+        nearer, self._nearer = self._nearer, []
+        return nearer
+
     def try_more(self) -> bool:
         """Queue some skipped requests as trials; return whether to call again.
 
-        Call it while no request waits. A request that several rules skip is a trial of each, so
-        those that prove most come first.
+        Call it while no request waits, and ``take_nearer`` after it. A request that several rules
+        skip is a trial of each, so those that prove most come first.
 
         Complexity: O(``SLICE``), and O(skipped requests) until there are no more.
         """
@@ -175,8 +188,10 @@ class Validation:
         if self._survey.is_under_way:
             self._survey.step()
             return True
-        if self._after is not None and any(map(self._is_wanting, self._rules)):
+        if self._after is not None and any(self._rules):
             found, self._after = self._state.skipped.candidates(self._after, SLICE)
+            nearer = (one for one in found if one.depth < one.standing_depth)
+            self._nearer += [(one.standing, one.depth) for one in nearer]
             self._is_stale |= self._try_some(found)
             return True
         if self._is_stale:
@@ -268,6 +283,8 @@ class Validation:
     def _try_some(self, candidates: Sequence[SkippedCandidate]) -> bool:
         """Queue those of some requests that prove something; return whether there are any."""
         rules = {rule.id: rule for rule in self._rules if self._is_wanting(rule)}
+        if not rules:
+            return False
         # One page may have hundreds.
         forms = {one.standing: self._form(one.standing) for one in candidates}
         trials = [

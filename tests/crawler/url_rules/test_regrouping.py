@@ -10,6 +10,7 @@ import pytest
 from crawler.frontier.order import ShorterWay
 from crawler.storage import meta_names
 from crawler.storage.states import DONE, SKIPPED, WAITING
+from crawler.url_rules.learned_rule import OTHER_VALUES
 from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.evidence import CounterExample
 from crawler.url_rules.learning.transforms import DropArguments, ReplaceSegments
@@ -198,36 +199,52 @@ def test_where_nothing_waits_it_goes_on_until_something_does(tmp_path: Path) -> 
     assert crawl.rules.regrouping.is_pending
 
 
+def take_proven(crawl: RuledCrawl) -> None:
+    """Let a rule hold of which nothing more is to be tried."""
+    crawl.take(SID)
+    for rule in crawl.rules.rules:
+        rule.tried[0, OTHER_VALUES] = 1_000
+
+
+def nearer(crawl: RuledCrawl, most: int = 10) -> list[tuple[str, int]]:
+    found = []
+    while crawl.rules.validation.try_more():
+        some = crawl.rules.validation.take_nearer()
+        assert len(some) <= most
+        found += some
+    return sorted(found)
+
+
 def test_a_page_is_as_near_as_the_nearest_of_its_urls(tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     first, second, third = urls(range(1), range(3))
-    crawl.take(SID)
+    take_proven(crawl)
     crawl.admit(first, depth=5)
     crawl.drain()
     crawl.admit(second, depth=6)
-    assert crawl.rules.take_shorter() == []
+    assert nearer(crawl) == []
     crawl.admit(third, depth=2)
-    assert crawl.rules.take_shorter() == [(first, 2)]
-    assert crawl.rules.take_shorter() == []
+    assert nearer(crawl) == [(first, 2)]
+    assert nearer(crawl) == []
     crawl.database.commit()
     crawl.kill()
-    assert crawl.rules.take_shorter() == [(first, 2)], "as long as it has not been lowered"
+    assert nearer(crawl) == [(first, 2)], "as long as it has not been lowered"
 
 
 def test_a_skipped_url_that_is_met_again_from_nearer_lends_its_depth(tmp_path: Path) -> None:
     crawl = RuledCrawl(tmp_path, by_id)
     first, second = urls(range(1), range(2))
-    crawl.take(SID)
+    take_proven(crawl)
     crawl.admit(first, depth=5)
     crawl.drain()
     crawl.admit(second, depth=5)
-    assert crawl.rules.take_shorter() == []
+    assert nearer(crawl) == []
     crawl.queue.lower(ShorterWay(crawl.canonical.key(second), 2, HOST, second, 0, None))
-    crawl.rules.note_nearer()
-    assert crawl.rules.take_shorter() == [(first, 2)]
+    crawl.rules.validation.note_nearer()
+    assert nearer(crawl) == [(first, 2)]
     crawl.queue.lower(ShorterWay(crawl.canonical.key(first), 1, HOST, first, 0, None))
-    crawl.rules.note_nearer()
-    assert crawl.rules.take_shorter() == []
+    crawl.rules.validation.note_nearer()
+    assert nearer(crawl) == []
 
 
 def test_what_a_new_rule_skips_lends_its_depth_to_what_stands_for_it(tmp_path: Path) -> None:
@@ -236,19 +253,16 @@ def test_what_a_new_rule_skips_lends_its_depth_to_what_stands_for_it(tmp_path: P
     crawl.admit(first, depth=5)
     crawl.drain()
     crawl.admit(second, depth=2)
-    crawl.take(SID)
-    found = []
-    while crawl.rules.regrouping.is_pending:
-        crawl.rules.regroup_some()
-        found += crawl.rules.take_shorter()
+    take_proven(crawl)
+    crawl.rules.regroup_all()
     assert crawl.states()[second] == SKIPPED
-    assert found == [(first, 2)]
+    assert nearer(crawl) == [(first, 2)]
 
 
 def test_depths_are_compared_a_slice_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.url_rules.engine.SLICE", 4)
+    monkeypatch.setattr("crawler.url_rules.validation.SLICE", 4)
     crawl = RuledCrawl(tmp_path, by_id)
     first, second, third = (urls(range(10), range(sid, sid + 1)) for sid in range(3))
     for url in first:
@@ -256,20 +270,11 @@ def test_depths_are_compared_a_slice_at_a_time(
     crawl.drain()
     for url, depth in (*((url, 6) for url in second), *((url, 2) for url in third)):
         crawl.admit(url, depth=depth)
-    crawl.take(SID)
-    while crawl.rules.regrouping.is_pending:
-        assert crawl.rules.take_shorter() == []
-        crawl.rules.regroup_some()
+    take_proven(crawl)
+    crawl.rules.regroup_all()
     for what in ("after a rule was learned", "in the next process"):
-        found = []
-        while crawl.rules.is_comparing_depths:
-            assert crawl.rules.is_regrouping, "a crawl would end"
-            nearer = crawl.rules.take_shorter()
-            assert len(nearer) <= 4
-            found += nearer
-        assert sorted(found) == sorted((url, 2) for url in first), what
-        assert not crawl.rules.is_regrouping
-        assert crawl.rules.take_shorter() == []
+        assert nearer(crawl, most=4) == sorted((url, 2) for url in first), what
+        assert nearer(crawl) == []
         crawl.database.commit()
         crawl.kill()
 
