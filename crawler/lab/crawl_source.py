@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import zstandard
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     Blocks = frozenset[int] | None
     PageBoilerplate = Callable[["LabPage"], Blocks]
-
-
-T = TypeVar("T")
 
 
 class SourceError(UserError):
@@ -86,7 +83,6 @@ class LabPage:
 
 
 _SLICE = 10_000
-_TEXTS_AT_ONCE = 100
 
 _COLUMNS = ("key", "parameters", *(field.name for field in fields(LabPage)))
 
@@ -165,18 +161,15 @@ class CrawlSource:
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
         """Yield the texts of pages, in the order asked for; None for one that is not stored."""
         with opened(self.folder) as connection:
-            for start in range(0, len(ids), _TEXTS_AT_ONCE):
-                wanted = ids[start : start + _TEXTS_AT_ONCE]
-                found = [(number, text_of_page(connection.execute, number)) for number in wanted]
-                for number, stored in found:
-                    yield None if stored is None else self._unpacked(number, stored.text)
-
-    def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
-        """Yield the contents that are shown of pages; None for one that is not stored."""
-        with opened(self.folder) as connection:
             for number in ids:
                 stored = text_of_page(connection.execute, number)
-                yield None if stored is None else stored.shown
+                yield None if stored is None else self._unpacked(number, stored.text)
+
+    def content(self, number: int) -> PackedContent | None:
+        """Return the content that is shown of a page; None where it is not stored."""
+        with opened(self.folder) as connection:
+            stored = text_of_page(connection.execute, number)
+        return None if stored is None else stored.shown
 
     def picture(self, number: int) -> bytes | None:
         """Return the picture of a page as WebP; None where none is kept."""
@@ -305,21 +298,17 @@ class Sources:
         return []
 
     def texts(self, ids: Sequence[int]) -> Iterator[str | None]:
-        return self._of_parts(ids, lambda part, wanted: part.texts(wanted))
-
-    def contents(self, ids: Sequence[int]) -> Iterator[PackedContent | None]:
-        return self._of_parts(ids, lambda part, wanted: part.contents(wanted))
-
-    def _of_parts(
-        self, ids: Sequence[int], read: Callable[[CrawlSource, list[int]], Iterator[T]]
-    ) -> Iterator[T]:
-        """Ask each part for what is its own, and yield all in the order asked for."""
+        """Ask each part for its own texts, and yield all in the order asked for."""
         wanted: list[list[int]] = [[] for _ in self.parts]
         places = [number % len(self.parts) for number in ids]
         for place, number in zip(places, ids, strict=True):
             wanted[place].append(number // len(self.parts))
-        found = [read(part, of) for part, of in zip(self.parts, wanted, strict=True)]
+        found = [part.texts(of) for part, of in zip(self.parts, wanted, strict=True)]
         return (next(found[place]) for place in places)
+
+    def content(self, number: int) -> PackedContent | None:
+        own, place = divmod(number, len(self.parts))
+        return self.parts[place].content(own)
 
     def picture(self, number: int) -> bytes | None:
         own, place = divmod(number, len(self.parts))

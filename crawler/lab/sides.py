@@ -137,8 +137,8 @@ def stored_texts(folder: Path, page_id: int) -> TextSide | None:
         SourceError: They cannot be read.
     """
     source = CrawlSource(folder)
-    (text,), (content,) = source.texts([page_id]), source.contents([page_id])
-    return None if text is None else TextSide("", "", text, content=content)
+    (text,) = source.texts([page_id])
+    return None if text is None else TextSide("", "", text, content=source.content(page_id))
 
 
 def sides_of(pages: Sequence[LabPage], sources: Sources) -> list[TextSide | None]:
@@ -148,15 +148,14 @@ def sides_of(pages: Sequence[LabPage], sources: Sources) -> list[TextSide | None
         SourceError: They cannot be read.
     """
     boilerplate = sources.boilerplate()
-    ids = [page.id for page in pages]
     sides: list[TextSide | None] = []
-    for page, text, content in zip(pages, sources.texts(ids), sources.contents(ids), strict=True):
+    for page, text in zip(pages, sources.texts([page.id for page in pages]), strict=True):
         if text is None:
             sides.append(None)
             continue
         called, blocks = unpacked(page.name), boilerplate(page)
-        side = TextSide(page.url, page.title, text, page.is_main, called, blocks, content)
-        sides.append(replace(side, picture=sources.picture(page.id)))
+        shown = sources.content(page.id), sources.picture(page.id)
+        sides.append(TextSide(page.url, page.title, text, page.is_main, called, blocks, *shown))
     return sides
 
 

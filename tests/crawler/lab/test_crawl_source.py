@@ -75,7 +75,7 @@ def test_each_page_is_shown_as_the_page_that_holds_its_text(
 ) -> None:
     source = CrawlSource(tmp_path)
     pages = read_all(source)
-    contents = list(source.contents([page.id for page in pages]))
+    contents = [source.content(page.id) for page in pages]
     first, same, also, near, *_ = contents
     assert first is not None
     assert near is not None
@@ -86,7 +86,7 @@ def test_each_page_is_shown_as_the_page_that_holds_its_text(
     )
     sql = "SELECT content, page_type, content_source FROM pages WHERE id = 1"
     assert first == visiting.job.database.read(sql).fetchone()
-    assert list(source.contents([10_000])) == [None]
+    assert source.content(10_000) is None
 
 
 def test_what_is_known_of_a_page_is_what_the_crawl_found(
