@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -99,19 +99,16 @@ class LivePage(NamedTuple):
             return ""
 
 
+_NO_TALLY = Tally({}, 0, 0, 0, 0, 0, 0)
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """A visit of a crawl at one moment.
 
     Attributes:
         visit: The visit that runs, or ran last; 0: none did.
-        verdicts: Pages by verdict, in the order of reports; none with 0.
-        kept: Pages whose text the directory holds, whatever visit fetched them.
-        dropped: Pages of the directory that repeat a kept one, likewise.
-        queued: Requests that were still to be made when they were counted last.
-        sees_failures: Whether URLs that gave no page are seen.
-        fetched_bytes: The bytes of the bodies of this visit.
-        saved_bytes: The bytes of those bodies that were not stored again.
+        tally: Its counts; requests that are still to be made, as they were counted last.
         pages: The newest ones, the newest first.
         is_cut: Whether there are older ones.
         hosts: The number of those pages by host.
@@ -123,13 +120,7 @@ class Snapshot:
     """
 
     visit: int = 0
-    verdicts: Mapping[str, int] = field(default_factory=dict)
-    kept: int = 0
-    dropped: int = 0
-    queued: int = 0
-    sees_failures: bool = True
-    fetched_bytes: int = 0
-    saved_bytes: int = 0
+    tally: Tally = _NO_TALLY
     pages: Sequence[LivePage] = ()
     is_cut: bool = False
     hosts: Mapping[str, int] = field(default_factory=dict)
@@ -140,14 +131,14 @@ class Snapshot:
     tuned_at: Sequence[float] = ()
 
     @property
+    def verdicts(self) -> dict[str, int]:
+        """Pages by verdict, in the order of reports; none with 0."""
+        return {name: count for name, count in self.tally.verdicts.items() if count}
+
+    @property
     def fetched(self) -> int:
         """Pages for which an answer came."""
         return sum(count for name, count in self.verdicts.items() if name != FAILED)
-
-    @property
-    def failed(self) -> int | None:
-        """URLs that gave no page; None where that is not seen (``crawler.maintenance.tally``)."""
-        return self.verdicts.get(FAILED, 0) if self.sees_failures else None
 
     @property
     def saved_extractions(self) -> int:
@@ -184,8 +175,6 @@ _MIN_SECS = 3.0
 A count also waits until fifty times as long has passed as the last one took: the lab takes no more
 than a fiftieth of a core for it, however large the crawl.
 """
-
-_NO_TALLY = Tally({}, 0, 0, 0, 0, 0, 0)
 
 
 class LiveCrawl:
@@ -263,19 +252,10 @@ class LiveCrawl:
     def _snapshot(
         self, visit: int, stage_secs: dict[str, float], tunings: Sequence[Tuned]
     ) -> Snapshot:
-        tally, since = self._tally, Counter(page.verdict for page in self._since)
-        counts = {name: count + since[name] for name, count in tally.verdicts.items()}
-        repeats = [page.body_bytes for page in self._since if page.verdict in DUPLICATES]
         pages = (self._newest + self._since)[-MAX_PAGES:]
         return Snapshot(
             visit=visit,
-            verdicts={name: count for name, count in counts.items() if count},
-            kept=tally.kept + sum(since[verdict] for verdict in KEPT - {CHANGED}),
-            dropped=tally.duplicates + len(repeats),
-            queued=tally.queued,
-            sees_failures=tally.failed is not None,
-            fetched_bytes=tally.fetched_bytes + sum(page.body_bytes for page in self._since),
-            saved_bytes=tally.saved_bytes + sum(repeats),
+            tally=self._grown_tally(),
             pages=tuple(reversed(pages)),
             is_cut=self._fetched > len(pages),
             hosts=Counter(page.host for page in pages),
@@ -284,6 +264,20 @@ class LiveCrawl:
             started=float(min(self._kept, default=0)),
             tuned=tunings[-1] if tunings else None,
             tuned_at=tuple(one.since for one in tunings[1:]),
+        )
+
+    def _grown_tally(self) -> Tally:
+        """Return the last count, and the pages that came since."""
+        tally, since = self._tally, Counter(page.verdict for page in self._since)
+        repeats = [page.body_bytes for page in self._since if page.verdict in DUPLICATES]
+        return replace(
+            tally,
+            verdicts={name: count + since[name] for name, count in tally.verdicts.items()},
+            kept=tally.kept + sum(since[verdict] for verdict in KEPT - {CHANGED}),
+            duplicates=tally.duplicates + len(repeats),
+            failed=None if tally.failed is None else tally.failed + since[FAILED],
+            fetched_bytes=tally.fetched_bytes + sum(page.body_bytes for page in self._since),
+            saved_bytes=tally.saved_bytes + sum(repeats),
         )
 
     def original_of(self, number: int) -> str | None:

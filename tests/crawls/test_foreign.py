@@ -178,7 +178,7 @@ def test_items_without_a_url_are_told(
     assert "<b>not known</b> URLs failed" in page
     watched = LiveCrawl(tmp_path / "job")
     watched.look()
-    assert watched.seen.failed is None
+    assert watched.seen.tally.failed is None
 
 
 def test_where_one_text_stands_is_not_asked_for_again(tmp_path: Path) -> None:

@@ -207,14 +207,15 @@ class LiveTab:
 
 
 def _figures(seen: Snapshot) -> dict[str, str]:
+    tally = seen.tally
     return {
         "fetched": count(seen.fetched),
-        "kept": count(seen.kept),
-        "dropped": count(seen.dropped),
-        "failed": "not known" if seen.failed is None else count(seen.failed),
-        "queued": count(seen.queued),
+        "kept": count(tally.kept),
+        "dropped": count(tally.duplicates),
+        "failed": "not known" if tally.failed is None else count(tally.failed),
+        "queued": count(tally.queued),
         "rate": f"{seen.pages_per_sec(time.time()):,.1f}",
-        "saved": f"{decimal(seen.saved_bytes)} of {decimal(seen.fetched_bytes)}",
+        "saved": f"{decimal(tally.saved_bytes)} of {decimal(tally.fetched_bytes)}",
         "extractions": count(seen.saved_extractions),
     }
 

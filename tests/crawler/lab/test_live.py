@@ -83,13 +83,15 @@ def reported(folder: Path) -> Report:
 
 def agrees(seen: Snapshot, report: Report) -> bool:
     """Whether both say the same of the visit."""
+    tally = seen.tally
     verdicts = {name: count for name, count in report.verdicts.items() if count}
     return (
         dict(seen.verdicts) == verdicts
-        and (seen.visit, seen.fetched, seen.failed) == (report.visit, report.fetched, report.failed)
-        and (seen.kept, seen.dropped) == (report.kept, report.duplicates)
-        and seen.queued == report.queued
-        and (seen.saved_bytes, seen.fetched_bytes) == (report.saved_bytes, report.fetched_bytes)
+        and (seen.visit, seen.fetched, tally.failed)
+        == (report.visit, report.fetched, report.failed)
+        and (tally.kept, tally.duplicates) == (report.kept, report.duplicates)
+        and tally.queued == report.queued
+        and (tally.saved_bytes, tally.fetched_bytes) == (report.saved_bytes, report.fetched_bytes)
         and seen.saved_extractions == report.saved_extractions
     )
 
@@ -120,8 +122,9 @@ class TestLook:
         add(written, 3, "exact_duplicate", duplicate_of=1)
         assert one.look()
         seen = one.seen
-        assert (seen.fetched, seen.kept, seen.dropped, seen.saved_extractions) == (8, 5, 3, 3)
-        assert (seen.fetched_bytes, seen.saved_bytes) == (8_000, 3_000)
+        tally = seen.tally
+        assert (seen.fetched, tally.kept, tally.duplicates, seen.saved_extractions) == (8, 5, 3, 3)
+        assert (tally.fetched_bytes, tally.saved_bytes) == (8_000, 3_000)
         assert [page.id for page in seen.pages] == list(range(8, 0, -1))
         assert seen.hosts == {"h0.example": 3, "h1.example": 3, "h2.example": 2}
         assert seen.steps[-1][1:] == (5, 3)
@@ -207,7 +210,7 @@ class TestLook:
         )
         written.execute("UPDATE pages SET parameters = 2 WHERE id = 1")
         assert one.look()
-        assert (one.seen.kept, one.seen.dropped) == (1, 4)
+        assert (one.seen.tally.kept, one.seen.tally.duplicates) == (1, 4)
         assert {page.verdict for page in one.seen.pages} == {"new", "near_duplicate"}
         assert one.seen.steps[-1][1:] == (1, 4)
 
