@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise, repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nicegui import ui
 
@@ -45,29 +45,19 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
-    """Pieces of both texts that stand beside each other."""
-
-    left: tuple[Piece, ...]
-    right: tuple[Piece, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """Words of both texts that are not shown at first.
+class Row:
+    """Pieces of both texts that stand beside each other.
 
     Attributes:
-        words: The number of words.
-        left: The words as pieces of the first text.
-        right: The same words as pieces of the second text.
+        left: The pieces of the first text.
+        right: The pieces of the second text.
+        folded: The number of words of a row that both texts have and that is not shown at first;
+            0 of any other row.
     """
 
-    words: int
     left: tuple[Piece, ...]
     right: tuple[Piece, ...]
-
-
-Row = Aligned | Folded
+    folded: int = 0
 
 
 def side_by_side(
@@ -126,13 +116,11 @@ def count_changes(runs: Iterable[WordRun]) -> int:
     return sum(kind != EQUAL and before == EQUAL for before, kind in pairwise(kinds))
 
 
-class _Fold(NamedTuple):
-    """Equal words to be folded."""
-
-    words: tuple[str, ...]
+_FOLDED = "folded"
+"""The kind of a run of equal words that are to be folded."""
 
 
-def _cut_runs(runs: Sequence[WordRun], context: int) -> Iterator[WordRun | _Fold]:
+def _cut_runs(runs: Sequence[WordRun], context: int) -> Iterator[WordRun]:
     last = len(runs) - 1
     for place, run in enumerate(runs):
         if run.kind == EQUAL:
@@ -141,7 +129,7 @@ def _cut_runs(runs: Sequence[WordRun], context: int) -> Iterator[WordRun | _Fold
             yield run
 
 
-def _cut(words: tuple[str, ...], before: int, after: int) -> Iterator[WordRun | _Fold]:
+def _cut(words: tuple[str, ...], before: int, after: int) -> Iterator[WordRun]:
     """Cut equal words into what belongs to the change before, a fold, and to the one behind."""
     middle = words[before : len(words) - after]
     if len(middle) < SHORTEST_FOLD_WORDS:
@@ -149,19 +137,20 @@ def _cut(words: tuple[str, ...], before: int, after: int) -> Iterator[WordRun | 
         return
     if before:
         yield WordRun(EQUAL, words[:before])
-    yield _Fold(middle)
+    yield WordRun(_FOLDED, middle)
     if after:
         yield WordRun(EQUAL, words[len(words) - after :])
 
 
-def _rows(runs: Iterable[WordRun | _Fold], marks: tuple[_Marks, _Marks]) -> Iterator[Row]:
+def _rows(runs: Iterable[WordRun], marks: tuple[_Marks, _Marks]) -> Iterator[Row]:
     left: list[Piece] = []
     right: list[Piece] = []
     for run in runs:
-        if isinstance(run, _Fold):
+        if run.kind == _FOLDED:
             yield from _aligned(left, right)
             left, right = [], []
-            yield Folded(len(run.words), *(one.pieces(EQUAL, run.words) for one in marks))
+            ours, theirs = (one.pieces(EQUAL, run.words) for one in marks)
+            yield Row(ours, theirs, len(run.words))
             continue
         if run.kind != ADDED:
             left += marks[0].pieces(run.kind, run.words)
@@ -173,9 +162,9 @@ def _rows(runs: Iterable[WordRun | _Fold], marks: tuple[_Marks, _Marks]) -> Iter
     yield from _aligned(left, right)
 
 
-def _aligned(left: list[Piece], right: list[Piece]) -> Iterator[Aligned]:
+def _aligned(left: list[Piece], right: list[Piece]) -> Iterator[Row]:
     if left or right:
-        yield Aligned(tuple(left), tuple(right))
+        yield Row(tuple(left), tuple(right))
 
 
 AT_ONCE = 60
@@ -188,20 +177,23 @@ def side_rows() -> GrowingRows[Row]:
 
 
 def _show_row(row: Row) -> None:
-    if isinstance(row, Aligned):
-        with ui.element().classes("sides"):
-            _side(row.left)
-            _side(row.right)
+    if not row.folded:
+        _show_sides(row)
         return
+
+    def unfold() -> None:
+        holder.clear()
+        with holder:
+            _show_sides(row)
+
     with ui.element().classes("fold-row") as holder:
-        words = f"{row.words:,} words that both have"
-        button = ui.button(words, icon="unfold_more", on_click=lambda: _open(holder, row))
+        words = f"{row.folded:,} words that both have"
+        button = ui.button(words, icon="unfold_more", on_click=unfold)
         button.props("flat dense color=none").classes("unfold")
 
 
-def _open(holder: ui.element, row: Folded) -> None:
-    holder.clear()
-    with holder, ui.element().classes("sides"):
+def _show_sides(row: Row) -> None:
+    with ui.element().classes("sides"):
         _side(row.left)
         _side(row.right)
 

@@ -3,7 +3,6 @@ import asyncio
 from nicegui import Client, ui
 
 from crawler.lab.app.pair_view import MAX_CHARACTERS, PageText, pair_texts
-from crawler.lab.app.side_views import Folded
 from crawler.lab.sides import TextSide
 from neardup.parameters import DEFAULTS
 from tests.neardup.texts import NEAR, PAGE
@@ -17,7 +16,7 @@ def test_changed_word_is_one_place_and_changes_its_shingles() -> None:
     found = pair_texts(side(PAGE), side(NEAR), DEFAULTS)
     assert found.changes == 1
     assert found.own_of_first.count == found.own_of_second.count == 5
-    assert any(isinstance(row, Folded) for row in found.rows)
+    assert any(row.folded for row in found.rows)
     assert not found.is_cut
 
 
