@@ -107,9 +107,9 @@ class Judgement:
         return original if original >= 0 or self.part_of is None else int(self.part_of[place])
 
     @property
-    def parts(self) -> NDArray[np.int64]:
-        """The places of the kept pages that are parts of kept ones, ascending."""
-        return np.flatnonzero(self.part_of >= 0) if self.part_of is not None else np.empty(0, int)
+    def parts(self) -> NDArray[np.int64] | None:
+        """The places of the kept pages that are parts of kept ones, ascending; None: as above."""
+        return None if self.part_of is None else np.flatnonzero(self.part_of >= 0)
 
     @cached_property
     def saved_bytes(self) -> int:

@@ -88,12 +88,6 @@ def lines(*data: Options) -> Options:
     return {"silent": True, "symbol": "none", "animation": False, "data": list(data)}
 
 
-def redraw(chart: ui.echart, options: Options) -> None:
-    """Draw a chart with other options, all of them."""
-    chart.options.update(options)
-    chart.update()
-
-
 _WAITING = "Not drawn yet: pages are being read and compared."
 
 
@@ -117,36 +111,35 @@ class ExplainedChart:
     Args:
         words: The words around it.
         height_px: The height of the chart alone.
-        options: The first options, where the chart is not drawn as a whole later.
         legend: The words of its colours by the class that shows each, where it names none itself.
     """
 
     def __init__(
-        self,
-        words: ChartWords,
-        height_px: int,
-        options: Options | None = None,
-        legend: Mapping[str, str] | None = None,
+        self, words: ChartWords, height_px: int, legend: Mapping[str, str] | None = None
     ) -> None:
         self._words = words
         ui.label(words.title).classes("title")
-        self.drawn = ui.echart({**frame(), **(options or {})}, renderer="svg")
+        self.drawn = ui.echart(frame(), renderer="svg")
         self.drawn.style(f"height: {height_px}px; width: 100%")
         with ui.element().classes("line legend") as self._legend:
             for look, meaning in (legend or {}).items():
                 ui.label(meaning).classes(f"fate {look}")
         self._counted = ui.label().classes("note counted")
         self._explained = ui.label().classes("note explained")
-        self.show(is_empty=True)
+        self.show(frame(), is_empty=True)
         self._explained.text = _WAITING
 
-    def show(self, *, is_empty: bool, counted: str = "") -> None:
-        """Say what is drawn, or what would fill the chart.
+    def show(self, options: Options, *, is_empty: bool, counted: str = "") -> None:
+        """Draw the chart where that is another one, and say what is drawn or what would fill it.
 
         Args:
+            options: All options of the chart.
             is_empty: Whether there is nothing to draw.
             counted: The numbers behind it.
         """
+        if self.drawn.options != options:
+            self.drawn.options.update(options)
+            self.drawn.update()
         for element in (self.drawn, self._legend):
             element.set_visibility(not is_empty)
         self._counted.text = counted

@@ -17,7 +17,6 @@ from crawler.lab.app.charts import (
     frame,
     lines,
     name_axis,
-    redraw,
     share_axis,
 )
 from crawler.lab.app.elements import button, plain
@@ -28,7 +27,7 @@ from crawler.lab.words import NOTHING
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
@@ -161,8 +160,8 @@ class EvidenceTab:
         with ui.element().classes("stack"):
             self._answers = Answers(lab, trial, self._basis, self._answer)
             with ui.element().classes("card whole"):
-                self._similarity = _Suggestion(self._try_similarity)
-                self._distance = _Suggestion(self._try_distance)
+                self._similarity = _Suggestion("min_similarity", trial)
+                self._distance = _Suggestion("max_distance", trial)
                 waiting = "Nothing is known yet: pages are being read and compared."
                 self._rests_on = ui.label(waiting).classes("note basis")
             with ui.element().classes("stack"):
@@ -179,8 +178,8 @@ class EvidenceTab:
         choice, labels = self._trial.choice, list(self._lab.labels.values())
         evidence = await self._lab.ask(choice, lambda session: session.evidence(choice, labels))
         self._put_first(by_similarity=choice.parameters.verify)
-        self._distance.show("max_distance", evidence.suggestion, evidence.reason)
-        self._similarity.show("min_similarity", evidence.similarity, evidence.similarity_reason)
+        self._distance.show(evidence.suggestion, evidence.reason)
+        self._similarity.show(evidence.similarity, evidence.similarity_reason)
         self._rests_on.text = basis_words(evidence, choice.parameters.min_similarity)
         self._distances.show(evidence.by_distance, evidence.suggestion)
         self._similarities.show(evidence.by_similarity, evidence.similarity)
@@ -194,51 +193,41 @@ class EvidenceTab:
             first = of_similarity if by_similarity else of_distance
             first.whole.move(target_index=0)
 
-    async def _try_distance(self, bits: float) -> None:
-        # As a line of a sweep: while candidates are looked at farther out, it would change nothing.
-        await self._trial.set(self._trial.choice.with_parameters(max_distance=int(bits)))
-
-    async def _try_similarity(self, least: float) -> None:
-        await self._trial.set(self._trial.choice.with_parameters(min_similarity=least))
-
 
 class _Suggestion:
     """The suggestion for one bound, its reason, and a button that tries it.
 
     Args:
-        use: Called with the bound.
+        name: The name of the bound in ``Parameters``.
+        trial: What the button changes.
     """
 
-    def __init__(self, use: Callable[[float], Awaitable[None]]) -> None:
-        self._use = use
+    def __init__(self, name: str, trial: Trial) -> None:
+        self._name = name
+        self._trial = trial
         self._bound: float | None = None
         with ui.element().classes("suggested-bound") as self.whole:
-            self._build()
+            with ui.element().classes("line"):
+                self._words = ui.label().classes("suggestion")
+                ui.element().classes("spacer")
+                self._button = button("", self._try, "main")
+            self._reason = ui.label().classes("note")
         self.whole.set_visibility(False)
 
-    def _build(self) -> None:
-        with ui.element().classes("line"):
-            self._words = ui.label().classes("suggestion")
-            ui.element().classes("spacer")
-            self._button = button("", self._try, "main")
-            self._button.set_visibility(False)
-        self._reason = ui.label().classes("note")
-
-    def show(self, name: str, bound: float | None, reason: str) -> None:
+    def show(self, bound: float | None, reason: str) -> None:
         self._bound = bound
         self.whole.set_visibility(bool(reason))
+        shown = "" if bound is None else f"{bound:g}"
         self._words.text = (
-            f"No suggestion for {name} yet" if bound is None else f"Suggested {name}: {bound:g}"
+            f"Suggested {self._name}: {shown}" if shown else f"No suggestion for {self._name} yet"
         )
-        self._button.set_visibility(bound is not None)
-        self._button.text = "" if bound is None else f"Try {bound:g}"
-        prefix = "" if bound is None else f"{bound:g}: "  # in the line above
-        words = plain(reason.removeprefix(prefix))
+        self._button.set_visibility(bool(shown))
+        self._button.text = f"Try {shown}"
+        words = plain(reason.removeprefix(f"{shown}: "))  # in the line above
         self._reason.text = f"{words[:1].upper()}{words[1:]}." if words else ""
 
     async def _try(self) -> None:
-        if self._bound is not None:
-            await self._use(self._bound)
+        await self._trial.set(self._trial.choice.with_parameters(**{self._name: self._bound}))
 
 
 class _Lines:
@@ -256,10 +245,10 @@ class _Lines:
                 self._table = FigureTable(heads, "evidence-table")
 
     def show(self, evidence: Sequence[EvidenceLine], suggested: float | None) -> None:
-        self._chart.show(is_empty=not evidence)
+        mark = None if suggested is None else f"{suggested:g}"
+        curves = evidence_curves(self._axis, evidence, mark)
+        self._chart.show(curves, is_empty=not evidence)
         self._numbers.set_visibility(bool(evidence))
         self._card.classes(add="" if evidence else "whole", remove="whole" if evidence else "")
-        mark = None if suggested is None else f"{suggested:g}"
-        redraw(self._chart.drawn, evidence_curves(self._axis, evidence, mark))
         rows = [(f"{line.bound:g}", *cells(line)) for line in evidence]
         self._table.show(rows, lambda name: "suggested" if name == mark else "")

@@ -19,6 +19,8 @@ from crawler.lab.app.charts import (
     ExplainedChart,
     Options,
     axis,
+    frame,
+    lines,
 )
 from crawler.lab.app.elements import plain
 from crawler.lab.app.lab_state import StoppedError
@@ -48,7 +50,7 @@ from crawler.storage.errors import JobError
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from crawler.lab.app.lab_state import Lab
     from crawler.lab.app.parameter_trial import Trial
@@ -58,24 +60,24 @@ _ALL = ""
 _MAX_HOSTS = 200
 
 
-def _marks() -> Options:
-    """Return the lines at the moments when other parameters were applied; none at first."""
-    return {
-        "symbol": "none",
-        "silent": True,
+def _line(name: str, colour: str, sums: Iterable[tuple[float, int]]) -> Options:
+    looks = {"lineStyle": {"color": colour, "width": 1.5}, "color": colour, "symbol": "none"}
+    data = [[round(at * 1000), count] for at, count in sums]
+    return {"type": "line", "name": name, "showSymbol": False, **looks, "data": data}
+
+
+def _over_time(steps: Sequence[Step], tuned_at: Iterable[float]) -> Options:
+    """Draw the pages kept and dropped so far, and when other parameters were applied."""
+    kept = _line("kept", KEPT, ((step.at, step.kept) for step in steps))
+    # Of earlier visits nothing is drawn.
+    within = [at for at in tuned_at if steps and steps[0].at <= at <= steps[-1].at]
+    kept["markLine"] = {
+        **lines(*({"xAxis": round(at * 1000)} for at in within)),
         "label": {"formatter": "Apply", "color": SOFT, "fontSize": 10},
         "lineStyle": {"color": SOFT, "type": "dashed", "width": 1},
-        "data": [],
     }
-
-
-def _line(name: str, colour: str) -> Options:
-    looks = {"lineStyle": {"color": colour, "width": 1.5}, "color": colour, "symbol": "none"}
-    return {"type": "line", "name": name, "showSymbol": False, **looks, "data": []}
-
-
-def _over_time() -> Options:
     return {
+        **frame(),
         "grid": {"left": 56, "right": 16, "top": 28, "bottom": 24},
         "legend": {
             "top": 0,
@@ -87,7 +89,7 @@ def _over_time() -> Options:
         "tooltip": {"trigger": "axis", "confine": True},
         "xAxis": axis("time"),
         "yAxis": axis("value", min=0, minInterval=1, splitLine=SPLIT),
-        "series": [{**_line("kept", KEPT), "markLine": _marks()}, _line("dropped", DROPPED)],
+        "series": [kept, _line("dropped", DROPPED, ((step.at, step.dropped) for step in steps))],
     }
 
 
@@ -124,7 +126,7 @@ class LiveTab:
             self._holds = ui.label().classes("note")
             with ui.element().classes("cards"):
                 with ui.element().classes("card wide"):
-                    self._chart = ExplainedChart(_OVER_TIME, 200, _over_time())
+                    self._chart = ExplainedChart(_OVER_TIME, 200)
                     self._stages = ui.label().classes("note")
                 with ui.element().classes("card narrow"):
                     self._verdicts = FigureTable(["verdict", "#pages"])
@@ -165,7 +167,7 @@ class LiveTab:
         )
         stages = [f"{name} {secs:,.1f} s" for name, secs in seen.stage_secs.items()]
         self._stages.text = f"Time, all workers together: {', '.join(stages) or 'none yet'}"
-        _draw(self._chart, seen)
+        self._chart.show(_over_time(seen.steps, seen.tuned_at), is_empty=not seen.steps)
         self._offer(seen)
         self._show_pages()
 
@@ -237,24 +239,6 @@ def held_words(seen: Snapshot) -> str:
         return f"{sentence}; no page was judged by them yet."
     when = "before" if first is seen.pages[-1] and seen.is_cut else "at"
     return f"{sentence}; the crawl took them over {when} {clock(first.fetched_at)}."
-
-
-def _draw(explained: ExplainedChart, seen: Snapshot) -> None:
-    steps, drawn = seen.steps, explained.drawn
-    explained.show(is_empty=not steps)
-    kept = [[round(step.at * 1000), step.kept] for step in steps]
-    dropped = [[round(step.at * 1000), step.dropped] for step in steps]
-    marks = [{"xAxis": round(at * 1000)} for at in seen.tuned_at if _is_within(at, steps)]
-    series = drawn.options["series"]
-    shown = series[0]["data"], series[1]["data"], series[0]["markLine"]["data"]
-    if shown != (kept, dropped, marks):
-        series[0]["data"], series[1]["data"], series[0]["markLine"]["data"] = kept, dropped, marks
-        drawn.update()
-
-
-def _is_within(at: float, steps: Sequence[Step]) -> bool:
-    """Whether a time is in the chart: of earlier visits nothing is drawn."""
-    return bool(steps) and steps[0].at <= at <= steps[-1].at
 
 
 def _largest(hosts: Mapping[str, int]) -> list[str]:

@@ -14,7 +14,6 @@ from crawler.lab.app.charts import (
     ChartWords,
     ExplainedChart,
     distance_histogram,
-    redraw,
     similarity_scatter,
     size_bars,
 )
@@ -30,7 +29,7 @@ from crawler.lab.app.tables import (
     changed_pages,
 )
 from crawler.lab.judgement import Choice
-from crawler.lab.words import measures_of
+from crawler.lab.words import NOTHING, count, measures_of
 from neardup.evaluation.near_arrays import KEEPING
 from neardup.plurals import many
 
@@ -106,17 +105,17 @@ class _FigureCharts:
         nearest, scatter = self._nearest, self._scatter
         if nearest is None or scatter is None:
             return
-        redraw(self._bars.drawn, distance_histogram(nearest.counts.tolist(), parameters))
-        self._bars.show(is_empty=not nearest.asked, counted=_nearest_words(nearest))
+        bars = distance_histogram(nearest.counts.tolist(), parameters)
+        self._bars.show(bars, is_empty=not nearest.asked, counted=_nearest_words(nearest))
         pairs = scatter.shown
         distances, similarities = pairs.distance.tolist(), pairs.similarity.tolist()
-        redraw(self._points.drawn, similarity_scatter(distances, similarities, parameters))
-        self._points.show(is_empty=not distances, counted=_words_of(scatter))
+        points = similarity_scatter(distances, similarities, parameters)
+        self._points.show(points, is_empty=not distances, counted=_words_of(scatter))
 
     def draw_sizes(self, judgement: Judgement) -> None:
         sizes = judgement.cluster_sizes()
-        redraw(self._sizes.drawn, size_bars(sizes.tolist()))
-        self._sizes.show(is_empty=not len(sizes), counted=_size_words(sizes))
+        bars = size_bars(sizes.tolist())
+        self._sizes.show(bars, is_empty=not len(sizes), counted=_size_words(sizes))
 
     def _clicked(self, event: EChartPointClickEventArguments) -> Awaitable[None] | None:
         place = event.data_index
@@ -275,29 +274,25 @@ class PageList:
                 self._found = ui.label().classes("soft")
             self._rows = GrowingRows("page-list", self._row, _AT_ONCE)
 
-    def show(self, places: NDArray[np.int64], judgement: Judgement, min_similarity: float) -> None:
+    def show(
+        self, places: NDArray[np.int64] | None, judgement: Judgement, min_similarity: float
+    ) -> None:
         """Take other pages; an open list goes on showing its beginning.
 
         Args:
-            places: The places of the pages, in crawl order.
+            places: The places of the pages, in crawl order; None: they were not asked for.
             judgement: The judgement in which they repeat others, tried or running.
             min_similarity: The bound that is tried, which similarities are told apart from.
         """
         self._min_similarity = min_similarity
-        is_same = np.array_equal(places, self._places) and self._reading == self._lab.reading
+        known = np.empty(0, np.int64) if places is None else places
+        is_same = np.array_equal(known, self._places) and self._reading == self._lab.reading
         self._reading = self._lab.reading
-        self._places, self._judgement = places, judgement
-        self._fold.text = f"{self._words}: {len(places):,}"
-        self._fold.set_enabled(bool(len(places)))
+        self._places, self._judgement = known, judgement
+        self._fold.text = f"{self._words}: {NOTHING if places is None else count(len(places))}"
+        self._fold.set_enabled(bool(len(known)))
         if not is_same:
             self._start()
-
-    def show_unknown(self) -> None:
-        """Show a dash in place of a number, where the pages were not asked for."""
-        self._places, self._judgement = np.empty(0, np.int64), None
-        self._fold.text = f"{self._words}: \u2013"
-        self._fold.set_enabled(False)
-        self._start()
 
     def _start(self) -> None:
         search, pages, listed = self._field.search, self._lab.session.pages, self._places.tolist()
@@ -386,10 +381,7 @@ class ThresholdTab:
         least = choice.parameters.min_similarity
         self._now_dropped.show(changes.now_dropped, tried, least)
         self._now_kept.show(changes.now_kept, stored, least)
-        if tried.part_of is None:
-            self._parts.show_unknown()
-        else:
-            self._parts.show(tried.parts, tried, least)
+        self._parts.show(tried.parts, tried, least)
         self._look.set_visibility(tried.part_of is None)
         self._figures.draw_sizes(tried)
         is_asked_still = (choice, basis) == (self._trial.choice, self._basis())

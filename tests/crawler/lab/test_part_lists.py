@@ -140,6 +140,7 @@ def test_parts_are_dropped_on_wish() -> None:
     assert found.counts()["contained"] == 1
     # What was found is told of the choices that keep parts, too.
     kept = session.judge(Choice(RUNNING))
+    assert kept.parts is not None
     assert kept.parts.tolist() == [1]
 
 
