@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawler.lab.crawl_source import Blocks
-    from crawler.lab.page_columns import PageColumns
-    from crawler.lab.prepared import CrawlTexts, ReadBoilerplate, Watch
+    from crawler.lab.prepared import CrawlTexts, Watch
     from neardup import Parameters
     from neardup.evaluation.near_arrays import Members
 
@@ -49,32 +48,23 @@ class PartLists:
     Memory: that of the index of passages, 29 bytes for 16 words of a page, and 24 bytes a pair.
 
     Args:
-        pages: The columns of all pages.
-        crawl_texts: The texts of the pages.
-        read: The function that opens the boilerplate as it is now.
+        crawl_texts: The pages and their texts.
         parameters: The parameters; ``verify_shingle_size``, ``min_words`` and
             ``ignore_boilerplate`` count.
     """
 
-    def __init__(
-        self,
-        pages: PageColumns,
-        crawl_texts: CrawlTexts,
-        read: ReadBoilerplate,
-        parameters: Parameters,
-    ) -> None:
-        self._pages = pages
+    def __init__(self, crawl_texts: CrawlTexts, parameters: Parameters) -> None:
+        self._pages = crawl_texts.pages
         self._crawl_texts = crawl_texts
-        self._read = read
         self.parameters = parameters
         self._begin()
 
     def _begin(self) -> None:
         size = self.parameters.verify_shingle_size
         self._index = memory_passages(size)
-        texts = _PageTexts(self._pages, self._crawl_texts)
-        pages, read = self._pages.pages, self._read()
-        boilerplate = _Boilerplate(lambda place: read(pages[place]))
+        texts = _PageTexts(self._crawl_texts)
+        pages, blocks = self._pages.pages, self._crawl_texts.boilerplate()
+        boilerplate = _Boilerplate(lambda place: blocks(pages[place]))
         self._finder = PartFinder(self.parameters, texts, self._index, KnownShingles(), boilerplate)
         self._places = 0
         self._parts, self._containers = Column(np.int64), Column(np.int64)
@@ -195,8 +185,8 @@ def _firsts(members: Members) -> NDArray[np.int64]:
 class _PageTexts:
     """The texts of pages by their places: implements ``neardup.parts.PartTexts``."""
 
-    def __init__(self, pages: PageColumns, crawl_texts: CrawlTexts) -> None:
-        self._pages = pages
+    def __init__(self, crawl_texts: CrawlTexts) -> None:
+        self._pages = crawl_texts.pages
         self._crawl_texts = crawl_texts
 
     def words_of(self, ids: Collection[int]) -> dict[int, int]:

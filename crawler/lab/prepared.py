@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawler.lab.page_columns import UNREAD
+from crawler.lab.page_columns import UNREAD, PageColumns
 from neardup.boilerplate import has_letter, has_shingle, rest_of, worded
 from neardup.errors import FingerprintError
 from neardup.evaluation import kernels
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from crawler.lab.crawl_source import Blocks, PageBoilerplate
     from crawler.lab.judgement import Choice
-    from crawler.lab.page_columns import PageColumns
     from neardup import Features
     from neardup.evaluation.near_arrays import Lists, SetArrays
 
@@ -37,23 +36,28 @@ if TYPE_CHECKING:
 
 
 class CrawlTexts:
-    """Shingle sets, fingerprints and signatures of texts, by the numbers of these.
+    """Pages with their texts, and shingle sets, fingerprints and signatures of these by number.
 
     Args:
         texts: Gives the texts of pages by their ids; None for one that is not held.
-        pages: The columns of the pages whose texts they are.
+        boilerplate: Opens the boilerplate of the pages' hosts as it is counted by now.
+
+    Attributes:
+        pages: The columns of the pages.
+        boilerplate: See above.
     """
 
-    def __init__(self, texts: Texts, pages: PageColumns) -> None:
+    def __init__(self, texts: Texts, boilerplate: ReadBoilerplate) -> None:
+        self.pages = PageColumns()
+        self.boilerplate = boilerplate
         self._texts = texts
-        self._pages = pages
         self._sets: dict[int, ShingleSets] = {}
         self._fingerprints: dict[Features, dict[int, int | None]] = {}
 
     def sets(self, texts: NDArray[np.int64], shingle_size: int) -> SetArrays:
         """Return all sets made so far, those of some texts among them."""
         sets_of_size = self._sets.setdefault(shingle_size, ShingleSets(shingle_size))
-        sets_of_size.grow(len(self._pages.holders))
+        sets_of_size.grow(len(self.pages.holders))
         missing = sets_of_size.missing(texts)
         for number, text in zip(missing.tolist(), self.read(missing), strict=True):
             sets_of_size.add(number, text)
@@ -89,14 +93,14 @@ class CrawlTexts:
 
     def read_mains(self, places: NDArray[np.int64]) -> None:
         """Tell the pages the digests of main texts that are ``UNREAD``."""
-        unread = places[self._pages.mains.values[places] == UNREAD].tolist()
-        ids = [self._pages.pages[place].id for place in unread]
+        unread = places[self.pages.mains.values[places] == UNREAD].tolist()
+        ids = [self.pages.pages[place].id for place in unread]
         for place, text in zip(unread, self._texts(ids), strict=True):
-            self._pages.read_main(place, None if text is None else text_digest(text))
+            self.pages.read_main(place, None if text is None else text_digest(text))
 
     def read(self, texts: NDArray[np.int64]) -> Iterator[str | None]:
         """Yield texts by their numbers; None for one that is not stored."""
-        return self._texts(self._pages.ids_of(texts))
+        return self._texts(self.pages.ids_of(texts))
 
 
 def _fingerprint(text: str | None, features: Features) -> int | None:
@@ -148,25 +152,20 @@ class Prepared:
 
     Args:
         key: The kind of the lists.
-        pages: The columns of all pages.
-        crawl_texts: The texts of the pages.
+        crawl_texts: The pages and their texts.
         running: The features of the fingerprints that the pages have.
-        rests: The comparison outside boilerplate.
     """
 
-    def __init__(
-        self, key: Key, pages: PageColumns, crawl_texts: CrawlTexts, running: Features, rests: Rests
-    ) -> None:
+    def __init__(self, key: Key, crawl_texts: CrawlTexts, running: Features) -> None:
         self.key = key
-        self._rests = rests
-        self._pages = pages
+        self._pages = crawl_texts.pages
         self._crawl_texts = crawl_texts
         self._has_own = key.features == running
         self._begin()
 
     def _begin(self) -> None:
         self._near = NearLists(self._pages.names)
-        self._rests.begin()
+        self._rests = Rests(self._crawl_texts, self.key.shingle_size)
 
     def __len__(self) -> int:
         return len(self._rests)
@@ -245,23 +244,18 @@ class Rests:
     Memory: 8 bytes a pair, and 8 a shingle and a word of the rests of similar pages.
 
     Args:
-        pages: The columns of all pages.
-        crawl_texts: The texts of the pages.
-        read: The function that opens the boilerplate as it is now.
+        crawl_texts: The pages and their texts.
         shingle_size: The words of a shingle.
     """
 
-    def __init__(
-        self, pages: PageColumns, crawl_texts: CrawlTexts, read: ReadBoilerplate, shingle_size: int
-    ) -> None:
-        self._pages = pages
+    def __init__(self, crawl_texts: CrawlTexts, shingle_size: int) -> None:
+        self._pages = crawl_texts.pages
         self._crawl_texts = crawl_texts
-        self._read = read
         self._shingle_size = shingle_size
-        self.begin()
+        self._begin()
 
-    def begin(self) -> None:
-        self._blocks = self._read()
+    def _begin(self) -> None:
+        self._blocks = self._crawl_texts.boilerplate()
         self._read_at, self._places = len(self._pages), 0
         self._numbers: dict[tuple[int, Blocks], int] = {}
         self._sets, self._sets_count = ShingleSets(self._shingle_size), 0
@@ -285,7 +279,7 @@ class Rests:
         """
         count = len(lists.starts) - 1
         if len(self._pages) > _GROWTH * self._read_at:
-            self.begin()
+            self._begin()
         for start in range(self._places, count, _PAGES_AT_ONCE):
             watch(start / count, f"boilerplate of {start:,} of {count:,} pages left aside")
             stop = min(count, start + _PAGES_AT_ONCE)
@@ -293,7 +287,7 @@ class Rests:
                 self._shares.extend(self._compared(lists, start, stop))
             except BaseException:
                 # A text that cannot be read leaves sets half way.
-                self.begin()
+                self._begin()
                 raise
             self._places = stop
 

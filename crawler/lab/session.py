@@ -26,9 +26,8 @@ from crawler.lab.near_pairs import (
     scatter,
     shown_pairs,
 )
-from crawler.lab.page_columns import PageColumns
 from crawler.lab.part_lists import PartLists
-from crawler.lab.prepared import CrawlTexts, Key, Prepared, Rests, key_of
+from crawler.lab.prepared import CrawlTexts, Key, Prepared, key_of
 from crawler.pages.export import ALL
 from neardup.evaluation.judging import bounds_of, judge_all
 from neardup.evaluation.near_arrays import CANDIDATE, PAYLOAD, SAME_TEMPLATE
@@ -66,16 +65,10 @@ class Session:
         boilerplate: Opens the boilerplate of the pages' hosts as it is counted by now.
     """
 
-    def __init__(
-        self,
-        texts: Texts,
-        running: Parameters,
-        boilerplate: ReadBoilerplate,
-    ) -> None:
+    def __init__(self, texts: Texts, running: Parameters, boilerplate: ReadBoilerplate) -> None:
         self.running = running
-        self._boilerplate = boilerplate
-        self._pages = PageColumns()
-        self._crawl_texts = CrawlTexts(texts, self._pages)
+        self._crawl_texts = CrawlTexts(texts, boilerplate)
+        self._pages = self._crawl_texts.pages
         self._own_features = running.fingerprint_features
         self._prepared: dict[Key, Prepared] = {}
         self._parts: PartLists | None = None
@@ -136,7 +129,7 @@ class Session:
             ignore_boilerplate=choice.parameters.ignore_boilerplate,
         )
         if self._parts is None or not self._parts.serves(wanted):
-            self._parts = PartLists(self._pages, self._crawl_texts, self._boilerplate, wanted)
+            self._parts = PartLists(self._crawl_texts, wanted)
         if len(self._parts) < len(self):
             kept = self.judge(Choice(base)).kept
             members = self._ready(key_of(Choice(base))).near().members
@@ -297,9 +290,7 @@ class Session:
             del self._prepared[other]
         while len(self._prepared) >= _MAX_PREPARED:
             del self._prepared[next(iter(self._prepared))]
-        rests = Rests(self._pages, self._crawl_texts, self._boilerplate, key.shingle_size)
-        made = Prepared(key, self._pages, self._crawl_texts, self._own_features, rests)
-        self._prepared[key] = made
+        self._prepared[key] = made = Prepared(key, self._crawl_texts, self._own_features)
         return made
 
 
