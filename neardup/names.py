@@ -49,8 +49,7 @@ _MARKS = ("#", "¶")
 _CANONICAL = "canonical"
 _JOINTS = re.compile(r"[\s_.-]+")
 
-_LABELS = ("SKU", "ISBN", "GTIN", "EAN", "MPN", "Art", "Item", "Model")
-_LABEL = re.compile("|".join(_LABELS))
+_LABEL = re.compile("SKU|ISBN|GTIN|EAN|MPN|Art|Item|Model")
 """The beginnings of the labels below, which take a fifth of their time to look for."""
 
 _LABELLED = re.compile(
@@ -225,8 +224,6 @@ def _marked_places(text: str, mark: str) -> Iterator[int]:
 
 def _labelled(text: str) -> list[str]:
     """Return the first identifier of each kind that stands in a text with its label."""
-    if not any(map(text.__contains__, _LABELS)):
-        return []
     found: dict[str, str] = {}
     for label in _LABEL.finditer(text):
         match = _LABELLED.match(text, label.start())
