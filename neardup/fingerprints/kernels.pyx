@@ -26,16 +26,18 @@ cdef extern from *:
     FOR_EACH_PROCESSOR static void weigh_bits(
         const uint64_t *hashes, const double *weights, int64_t count, double *sums)
     {
-        for (int64_t place = 0; place < count; place++)
-            for (int bit = 0; bit < 64; bit++) {
-                /* The sign is turned without a branch. */
-                uint64_t signed_bits;
-                double weight;
-                memcpy(&signed_bits, &weights[place], 8);
-                signed_bits ^= (~hashes[place] >> bit & 1) << 63;
-                memcpy(&weight, &signed_bits, 8);
-                sums[bit] += weight;
-            }
+        /* The sums of 32 bits fit into registers. */
+        for (int first = 0; first < 64; first += 32)
+            for (int64_t place = 0; place < count; place++)
+                for (int bit = 0; bit < 32; bit++) {
+                    /* The sign is turned without a branch. */
+                    uint64_t signed_bits;
+                    double weight;
+                    memcpy(&signed_bits, &weights[place], 8);
+                    signed_bits ^= (~hashes[place] >> (first + bit) & 1) << 63;
+                    memcpy(&weight, &signed_bits, 8);
+                    sums[first + bit] += weight;
+                }
     }
     """
     void least_products(
