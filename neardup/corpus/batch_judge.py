@@ -1,6 +1,6 @@
 """Judge analysed rows in their order, as ``neardup.Deduplicator`` does, and say so in tables."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from neardup.batch.analysing import schema_of
 from neardup.batch.output_tables import KEPT_COLUMNS, OF_PAGE, PAIRS
-from neardup.batch.schemes import WORDS, Bands
+from neardup.batch.schemes import WORDS
 from neardup.cascade import decide
 from neardup.corpus.spooled_documents import NONE, DigestTable, SpooledDocuments
 from neardup.document import Document
@@ -20,8 +20,9 @@ from neardup.evidence import MAX_NAMED, EvidenceSource
 from neardup.fingerprints.digest import EMPTY_DIGEST
 from neardup.fingerprints.minhash import unpacked_signature
 from neardup.indexes.arrays import Fingerprints, Ids, Signatures
-from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
+from neardup.indexes.banding import CANDIDATE_PERMUTATIONS, least_estimate
 from neardup.indexes.hamming import HammingIndex
+from neardup.indexes.lsh import LshIndex
 from neardup.names import name_of
 from neardup.parameters import Parameters
 from neardup.storage.signatures import memory_signatures
@@ -46,6 +47,7 @@ _PAIRS = schema_of(PAIRS)
 _OF_DOCUMENT = ("words", "digest", "fingerprint", "text", "packed_name", "signature")
 _EMPTY, _NEW = Verdict(TOO_SHORT), Verdict(NEW)
 _END_ID = (1 << 63) - 1  # larger than the number of any text
+_LOOKED_AT = 16  # candidates of a text by which it is told whether it may have similar ones
 
 
 class _Judged(NamedTuple):
@@ -191,11 +193,12 @@ class BatchJudge:
         self.documents.begin(rows, equal)
         new = self._keep_new(rows, digests, firsts)
         found = []
-        ids, columns = rows["id"].to_pylist(), [rows[name] for name in _OF_DOCUMENT]
-        for place, (number, digest, is_new) in enumerate(zip(ids, digests, new, strict=True)):
+        documents = _documents(rows.filter(pa.array(~new)))
+        for number, digest, is_new in zip(rows["id"].to_pylist(), digests, new, strict=True):
             if is_new:
                 found.append(_Judged(_NEW, number))
                 continue
+            document = next(documents)
             if digest == EMPTY_DIGEST:
                 found.append(_Judged(_EMPTY, None))
                 continue
@@ -206,7 +209,7 @@ class BatchJudge:
                 )
                 first = original if first is None else min(first, original)
             else:
-                verdict = self._verdict(number, _document(columns, place))
+                verdict = self._verdict(number, document)
                 if verdict.kind == NEAR_DUPLICATE:
                     first = firsts.setdefault(digest, number)
             found.append(_Judged(verdict, number if first is None else first))
@@ -266,22 +269,20 @@ class BatchJudge:
         found: NDArray[np.bool_] = np.tril(distances <= radius, -1).any(axis=1)
         found[self._index.query_many(fingerprints, limit=1).positions] = True
         if self._parameters.verify:
-            found |= _share_bands(signed.signatures)
-            found[self._signatures.query_many_ids(signed.signatures, limit=1)[0]] = True
+            with memory_signatures(self._parameters.verify_shingle_size) as batch:
+                batch.add_many(signed.signatures, signed.ids)
+                for index in (self._signatures, batch):
+                    found |= _have_similar(signed, index, self._parameters.min_similarity)
         return found
 
 
-def _share_bands(signatures: Signatures) -> NDArray[np.bool_]:
-    """Return which signatures share a band with one before them: bool, (texts,).
-
-    Hardly ever another one is among them, whose bands have one hash.
-    """
-    bands = Bands(*CANDIDATE_BANDING)
-    keys = bands.keys(np.zeros(0, np.uint64), signatures).reshape(-1)
-    order = np.argsort(keys, kind="stable")
-    ascending = keys[order]
-    found: NDArray[np.bool_] = np.zeros(len(signatures), np.bool_)
-    found[order[1:][ascending[1:] == ascending[:-1]] // bands.tables] = True
+def _have_similar(signed: _Signed, index: LshIndex, min_similarity: float) -> NDArray[np.bool_]:
+    """Return which texts may be similar to one before them that an index holds: bool, (texts,)."""
+    positions, ids, similarities = index.query_many(signed.signatures, limit=_LOOKED_AT)
+    # Of those that have more candidates, others than these may be similar.
+    found: NDArray[np.bool_] = np.bincount(positions, minlength=len(signed.ids)) >= _LOOKED_AT
+    is_similar = similarities >= least_estimate(min_similarity)
+    found[positions[is_similar & (ids < signed.ids[positions])]] = True
     return found
 
 
@@ -297,12 +298,13 @@ def _signed(rows: Any) -> _Signed:
     )
 
 
-def _document(columns: list[Any], place: int) -> Document:
-    words, digest, signed, text, name, signature = (one[place].as_py() for one in columns)
-    fingerprint = None if signed is None else signed % (1 << 64)
-    # That of a text without a fingerprint is of no use here.
-    signature = None if signed is None else signature
-    return Document(words, digest, fingerprint, text, name=name, signature=signature)
+def _documents(rows: Any) -> Iterator[Document]:
+    columns = [rows[name].to_pylist() for name in _OF_DOCUMENT]
+    for words, digest, signed, text, name, signature in zip(*columns, strict=True):
+        fingerprint = None if signed is None else signed % (1 << 64)
+        # The signature of a text without a fingerprint is of no use here.
+        of_signed = None if signed is None else signature
+        yield Document(words, digest, fingerprint, text, name=name, signature=of_signed)
 
 
 def _are_kept(documents: Any) -> Any:
