@@ -134,20 +134,24 @@ def of_set(uint64_t[::1] hashes, Py_ssize_t count):
     return fingerprint
 
 
-def of_weights(uint64_t[::1] hashes, double[::1] weights, double[::1] sums):
+def of_weights(uint64_t[::1] hashes, double[::1] weights):
     """Return the SimHash of hashes with a finite weight each, summed in their order.
 
-    Args:
-        hashes: uint64, (features,).
-        weights: float64, (features,).
-        sums: float64, (64,), zeros: room to calculate in.
+    None stands for that of hashes that weigh nothing.
     """
+    cdef Py_ssize_t place, zeros = 0
     cdef uint64_t fingerprint = 0
     cdef int bit
-    assert weights.shape[0] == hashes.shape[0] and sums.shape[0] == 64
+    cdef double sums[64]
+    assert weights.shape[0] == hashes.shape[0]
+    for bit in range(64):
+        sums[bit] = 0
+    for place in range(weights.shape[0]):
+        zeros += weights[place] == 0
+    if zeros == weights.shape[0]:
+        return None
     with nogil:
-        if hashes.shape[0]:
-            weigh_bits(&hashes[0], &weights[0], hashes.shape[0], &sums[0])
+        weigh_bits(&hashes[0], &weights[0], hashes.shape[0], sums)
         for bit in range(64):
             if sums[bit] > 0:
                 fingerprint |= <uint64_t>1 << bit

@@ -95,10 +95,7 @@ def sketch_of_units(units: Hashes, features: Features) -> int | None:
     hashes = shingles_of(units, features.size)
     if features.weight == "set":
         return _of_set(hashes) if len(hashes) else None
-    weighted = features.weigh(hashes)
-    if not weighted.weights.any():
-        return None
-    return kernels.of_weights(weighted.hashes, weighted.weights, np.zeros(BITS))
+    return kernels.of_weights(*features.weigh(hashes))
 
 
 def _of_set(hashes: Hashes) -> int:
