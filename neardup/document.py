@@ -8,7 +8,7 @@ from neardup.features.shingles import shingles_of, unit_hashes
 from neardup.features.tokens import folded_bytes, unit_bytes, word_bytes
 from neardup.fingerprints.digest import DIGEST_BYTES, EMPTY_DIGEST, payload_digest
 from neardup.fingerprints.minhash import packed_signature
-from neardup.fingerprints.simhash import check_fingerprint, sketch, sketch_of_units
+from neardup.fingerprints.simhash import check_fingerprint, sketch
 from neardup.fingerprints.winnowing import SAMPLE_VALUE_BYTES, packed_sample
 from neardup.indexes.banding import CANDIDATE_PERMUTATIONS, CANDIDATE_SIGNATURE_BYTES
 from neardup.names import Name, name_of
@@ -103,12 +103,8 @@ def analyse(
         folded = folded_bytes(part)
     hashes = unit_hashes(word_bytes(folded), "word")
     words = len(hashes)
-    if features.unit == "word":
-        fingerprint = sketch_of_units(hashes.copy(), features)
-    else:
-        fingerprint, _ = sketch(folded, features)
-    if words < parameters.min_words:
-        fingerprint = None
+    units = hashes.copy() if features.unit == "word" else unit_hashes(folded, features.unit)
+    fingerprint = sketch(units, features) if words >= parameters.min_words else None
     signature, sample = None, None
     if fingerprint is not None:
         signature, sample = _signed(hashes, parameters, with_sample=with_sample)

@@ -187,9 +187,9 @@ class _KeyedSet(NamedTuple):
 
 
 def _keyed_set(text: str, size: int) -> _KeyedSet:
-    lowered, bounds, count = words_in(unit_bytes(text, "word"))
+    eights, bounds, count = words_in(unit_bytes(text, "word"))
     hashes = np.empty(count, np.uint64)
-    count = kernels.hash_shingles(lowered, bounds, hashes, size, _WORD_KEY, _SHINGLE_KEY)
+    count = kernels.hash_shingles(eights, bounds, hashes, size, _WORD_KEY, _SHINGLE_KEY)
     return _distinct(hashes[:count])
 
 

@@ -10,8 +10,7 @@ from neardup.checks import MAX_SHINGLE_SIZE, checked_whole
 from neardup.errors import ParameterError
 from neardup.features.hashing import Hashes
 from neardup.features.kernels import counted
-from neardup.features.shingles import SHINGLE_SIZE, occurrences_in
-from neardup.features.tokens import unit_bytes
+from neardup.features.shingles import SHINGLE_SIZE, occurrences
 
 UNITS = ("word", "character")
 WEIGHTS = ("set", "count", "log_count", "tf_idf")
@@ -125,7 +124,7 @@ class Features:
 
         Complexity: O(length + features * log features).
         """
-        return self.weigh(occurrences_in(unit_bytes(text, self.unit), self.unit, self.size)[0])
+        return self.weigh(occurrences(text, self.unit, self.size))
 
     def weigh(self, hashes: Hashes) -> Weighted:
         """Return the distinct ones of a text's ``occurrences``, weighed; these are sorted."""

@@ -10,6 +10,7 @@ reliable, 1992).
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 from neardup.kernels cimport FIRST, GOLDEN, high_half, lowest_bit, mixed, set_bits as bits_set
 
@@ -64,6 +65,17 @@ cdef inline int length_of(uint8_t first) noexcept nogil:
     return 2 if first < 0xE0 else 3 if first < 0xF0 else 4
 
 
+cdef inline uint64_t folded_eight(uint64_t eight, uint8_t last) noexcept nogil:
+    """Return eight bytes of ASCII folded, given the last one before; 0 where not one by one."""
+    cdef uint64_t others = (eight ^ SPACE * EACH) + LOWER
+    # Only a space leaves its highest bit unset; from it on bytes plus 96 reach 128.
+    cdef uint64_t spaces = ~others & HIGHEST
+    cdef uint64_t doubled = spaces & (spaces << 8 | <uint64_t>(last == SPACE) << 7)
+    if doubled or eight & HIGHEST or ~(eight + 0x60 * EACH) & HIGHEST:
+        return 0
+    return lower_case(eight)
+
+
 cdef inline bint reaches_back(uint64_t entry, bint opened, bint marked) noexcept nogil:
     """Return whether a character may change, or be changed by, what stands before it."""
     if opened and entry & COMPOSES:
@@ -87,7 +99,7 @@ def fold_into(const uint8_t[::1] text, const uint64_t[::1] foldings, uint8_t[::1
     """
     cdef Py_ssize_t place = 0, size = 0, offset
     cdef int64_t code, refused = 0
-    cdef uint64_t entry
+    cdef uint64_t entry, eight
     cdef int written
     cdef bint opened = False, marked = False
     # What was written last; at first as if it were a space, so that none stands at the beginning.
@@ -95,6 +107,15 @@ def fold_into(const uint8_t[::1] text, const uint64_t[::1] foldings, uint8_t[::1
     with nogil:
         while place < text.shape[0]:
             byte = text[place]
+            if byte < 0x80 and place + 8 <= text.shape[0] and size + 8 <= folded.shape[0]:
+                memcpy(&eight, &text[place], 8)
+                eight = folded_eight(eight, last)
+                if eight:
+                    memcpy(&folded[size], &eight, 8)
+                    last = <uint8_t>(eight >> 56)
+                    opened, marked = True, False
+                    size, place = size + 8, place + 8
+                    continue
             if byte < 0x80:
                 before, last = last, FOLDED[byte]
                 folded[size] = last
@@ -183,7 +204,7 @@ cdef inline uint64_t lower_case(uint64_t eight) noexcept nogil:
 
 cdef inline uint64_t word_bits(uint64_t eight) noexcept nogil:
     """Return eight bits that say which of eight bytes belong to a word, the first byte's lowest."""
-    cdef uint64_t low = eight & LOWER
+    cdef uint64_t low = eight & LOWER  # capitals are folded
     cdef uint64_t letters = (low + 31 * EACH) & ~(low + 5 * EACH)
     cdef uint64_t digits = (low + 80 * EACH) & ~(low + 70 * EACH)
     cdef uint64_t underscores = HIGHEST - (low ^ 0x5F * EACH)
@@ -191,8 +212,8 @@ cdef inline uint64_t word_bits(uint64_t eight) noexcept nogil:
     return ((inside >> 7) * GATHER) >> 56
 
 
-def bound_words(const uint64_t[::1] eights, uint64_t[::1] lowered, uint64_t[::1] bounds):
-    """Write a text in lower case, and where its words begin and end; return their number.
+def bound_words(const uint64_t[::1] eights, uint64_t[::1] bounds):
+    """Write where the words of a text begin and end, and return their number.
 
     Bytes are looked at eight at a time, and 64 of them give one number with a bit for each that
     belongs to a word, so that a word costs no branch for each of its bytes.
@@ -201,7 +222,6 @@ def bound_words(const uint64_t[::1] eights, uint64_t[::1] lowered, uint64_t[::1]
         eights: uint64, (8 * blocks + 1,): what ``unit_bytes`` returns for words, with a space or
             more up to whole blocks of 64, and a number more, so that eight bytes can be read from
             any place. Bytes beyond ASCII belong to words.
-        lowered: uint64, of the same size.
         bounds: uint64, (at least 2 * words,): takes for each word the place of its first byte and
             the place after its last.
 
@@ -210,12 +230,10 @@ def bound_words(const uint64_t[::1] eights, uint64_t[::1] lowered, uint64_t[::1]
     cdef Py_ssize_t place, block, begun = 0, ended = 0
     cdef uint64_t words, shifted, starts, ends, inside = 0
     with nogil:
-        for place in range(eights.shape[0]):
-            lowered[place] = lower_case(eights[place])
         for block in range(eights.shape[0] >> 3):
             words = 0
             for place in range(8):
-                words |= word_bits(lowered[(block << 3) + place]) << (place << 3)
+                words |= word_bits(eights[(block << 3) + place]) << (place << 3)
             shifted = words << 1 | inside
             starts, ends = words & ~shifted, shifted & ~words
             inside = words >> 63
@@ -230,22 +248,22 @@ def bound_words(const uint64_t[::1] eights, uint64_t[::1] lowered, uint64_t[::1]
     return ended
 
 
-cdef inline uint64_t eight_from(uint64_t[::1] lowered, uint64_t start) except? 1 nogil:
+cdef inline uint64_t eight_from(const uint64_t[::1] eights, uint64_t start) except? 1 nogil:
     """Return the eight bytes from a place on."""
     cdef uint64_t place = start >> 3, shift = (start & 7) << 3
     # By two shifts, since one of 64 bits is none.
-    return lowered[place] >> shift | (lowered[place + 1] << 1) << (63 - shift)
+    return eights[place] >> shift | (eights[place + 1] << 1) << (63 - shift)
 
 
-def hash_words(uint64_t[::1] lowered, uint64_t[::1] bounds, uint64_t[::1] hashes):
+def hash_words(const uint64_t[::1] eights, const uint64_t[::1] bounds, uint64_t[::1] hashes):
     """Write one hash for each word of a text.
 
     The same for the same word, in every process and on every platform; words of at most eight
     bytes never collide.
 
     Args:
-        lowered: What ``bound_words`` wrote.
-        bounds: What it wrote too.
+        eights: What ``bound_words`` read.
+        bounds: What it wrote.
         hashes: uint64, (words,).
 
     Complexity: O(bytes).
@@ -257,7 +275,7 @@ def hash_words(uint64_t[::1] lowered, uint64_t[::1] bounds, uint64_t[::1] hashes
             start, end, value = bounds[2 * word], bounds[2 * word + 1], 0
             while start < end:
                 taken = min(end - start, <uint64_t>8)
-                eight = eight_from(lowered, start) & ~(<uint64_t>0) >> (64 - (taken << 3))
+                eight = eight_from(eights, start) & ~(<uint64_t>0) >> (64 - (taken << 3))
                 value = mixed(eight ^ value * GOLDEN)
                 start += taken
             hashes[word] = value
@@ -370,7 +388,7 @@ cdef inline uint64_t product_of(uint64_t first, uint64_t second) noexcept nogil:
 
 
 cdef inline uint64_t keyed_word(
-    uint64_t[::1] lowered, uint64_t start, uint64_t end, uint64_t key
+    const uint64_t[::1] eights, uint64_t start, uint64_t end, uint64_t key
 ) except? 1 nogil:
     """Return the value of a word's polynomial; words of at most seven bytes are themselves.
 
@@ -379,15 +397,15 @@ cdef inline uint64_t keyed_word(
     cdef uint64_t eight, taken, value = 0
     while start < end:
         taken = min(end - start, <uint64_t>7)
-        eight = eight_from(lowered, start) & 0x00FFFFFFFFFFFFFFULL >> (56 - (taken << 3))
+        eight = eight_from(eights, start) & 0x00FFFFFFFFFFFFFFULL >> (56 - (taken << 3))
         value = sum_of(product_of(value, key), eight)
         start += 7
     return value
 
 
 def hash_shingles(
-    uint64_t[::1] lowered,
-    uint64_t[::1] bounds,
+    const uint64_t[::1] eights,
+    const uint64_t[::1] bounds,
     uint64_t[::1] hashes,
     Py_ssize_t size,
     uint64_t word_key,
@@ -396,7 +414,7 @@ def hash_shingles(
     """Write the hashes of all shingles of a text, in order, each as often as it occurs.
 
     Args:
-        lowered: The text, as ``neardup.features.shingles.words_in`` returns it.
+        eights: The text, as ``neardup.features.shingles.words_in`` returns it.
         bounds: The bounds of its words, as well.
         hashes: uint64, (words,): takes the hashes, 1 to ``FIELD``.
         size: Words of a shingle. A text of fewer is one shingle; a text of none has none.
@@ -414,7 +432,7 @@ def hash_shingles(
         return 0
     with nogil:
         for word in range(words):
-            entering = keyed_word(lowered, bounds[2 * word], bounds[2 * word + 1], word_key)
+            entering = keyed_word(eights, bounds[2 * word], bounds[2 * word + 1], word_key)
             if word < taken:
                 above = product_of(above, shingle_key) if word else shingle_key
             else:

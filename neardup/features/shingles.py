@@ -21,13 +21,13 @@ class Words(NamedTuple):
     """The words of a text.
 
     Attributes:
-        lowered: uint64: the text in lower case, eight bytes a number, and spaces behind it.
+        eights: uint64: the text, eight bytes a number, and spaces behind it.
         bounds: uint64, (at least 2 * number,): for each word the place of its first byte and the
             place after its last.
         number: The number of words.
     """
 
-    lowered: NDArray[np.uint64]
+    eights: NDArray[np.uint64]
     bounds: NDArray[np.uint64]
     number: int
 
@@ -52,13 +52,7 @@ def occurrences(text: str, unit: str = "word", size: int = SHINGLE_SIZE) -> Hash
     Complexity: O(length).
     Reference: Broder, On the resemblance and containment of documents, 1997, section 2.
     """
-    return occurrences_in(unit_bytes(text, unit), unit, size)[0]
-
-
-def occurrences_in(data: bytes, unit: str, size: int) -> tuple[Hashes, int]:
-    """Return the :func:`occurrences` in what ``unit_bytes`` returned, and the number of units."""
-    units = unit_hashes(data, unit)
-    return shingles_of(units, size), len(units)
+    return shingles_of(unit_hashes(unit_bytes(text, unit), unit), size)
 
 
 def unit_hashes(data: bytes, unit: str) -> Hashes:
@@ -75,14 +69,14 @@ def words_in(data: bytes) -> Words:
     """Return the places of the words in what ``unit_bytes`` returned for words."""
     blocks = (len(data) >> 6) + 1
     eights = np.frombuffer(data.ljust(64 * blocks + 8), np.uint64)
-    lowered, bounds = np.empty(len(eights), np.uint64), np.empty(len(data) + 2, np.uint64)
-    return Words(lowered, bounds, bound_words(eights, lowered, bounds))
+    bounds = np.empty(len(data) + 2, np.uint64)
+    return Words(eights, bounds, bound_words(eights, bounds))
 
 
 def _word_hashes(data: bytes) -> Hashes:
     words = words_in(data)
     hashes = np.empty(words.number, np.uint64)
-    hash_words(words.lowered, words.bounds, hashes)
+    hash_words(words.eights, words.bounds, hashes)
     return hashes
 
 

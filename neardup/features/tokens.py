@@ -1,15 +1,10 @@
 """Words of a text, in every script, and a text as bytes that kernels read: folded, or its words."""
 
-import re
-
 import numpy as np
 
 from neardup.features.folding import fold, fold_table
 from neardup.features.kernels import fold_into, pack_into
 from neardup.features.scripts import LAST, all_kinds
-
-_SPACE = 0x20
-_ASCII = bytes(code if re.match(r"\w", chr(code), re.ASCII) else _SPACE for code in range(256))
 
 
 def tokens(text: str) -> list[str]:
@@ -35,19 +30,13 @@ def packed_words(text: str) -> bytes:
 
     No token holds a NUL, so tokens that are padded with NUL stay distinct.
     """
-    data = unit_bytes(text, "word")
-    # ASCII is left to a kernel that knows its words and its capitals.
-    return data.lower().translate(_ASCII) if data.isascii() else data
+    return _packed(folded_bytes(text))
 
 
 def unit_bytes(text: str, unit: str) -> bytes:
     """Return the bytes from which the kernels read a text's "word" or "character" units."""
-    if unit == "character":
-        return folded_bytes(text)
-    if isinstance(text, str) and text.isascii():
-        # The kernel folds ASCII and knows its words.
-        return text.encode("ascii")
-    return word_bytes(folded_bytes(text))
+    folded = folded_bytes(text)
+    return folded if unit == "character" else word_bytes(folded)
 
 
 def folded_bytes(text: str) -> bytes:
@@ -75,7 +64,9 @@ def word_bytes(folded: bytes) -> bytes:
 
     ASCII is returned as it is: the kernel that reads it knows its words.
     """
-    if folded.isascii():
-        return folded
+    return folded if folded.isascii() else _packed(folded)
+
+
+def _packed(folded: bytes) -> bytes:
     packed = np.empty(2 * len(folded), np.uint8)
     return packed[: pack_into(folded, all_kinds(), packed)].tobytes()

@@ -71,23 +71,15 @@ def simhash_many(texts: Iterable[str], features: Features = WORD_SHINGLES) -> ND
 
 
 def _fingerprint(text: str, name: str, features: Features) -> int:
-    fingerprint, _ = sketch(unit_bytes(text, features.unit), features)
+    units = unit_hashes(unit_bytes(text, features.unit), features.unit)
+    fingerprint = sketch(units, features)
     if fingerprint is None:
         weighty = " that weigh anything" if features.weight == "tf_idf" else ""
         raise FingerprintError(f"{name} is without words{weighty}, so it has no fingerprint")
     return fingerprint
 
 
-def sketch(data: bytes, features: Features) -> tuple[int | None, int]:
-    """Return the SimHash of a text's ``unit_bytes``, and its number of units.
-
-    None stands for the SimHash of a text that has no units, or whose units weigh nothing.
-    """
-    units = unit_hashes(data, features.unit)
-    return sketch_of_units(units, features), len(units)
-
-
-def sketch_of_units(units: Hashes, features: Features) -> int | None:
+def sketch(units: Hashes, features: Features) -> int | None:
     """Return the SimHash of the units of a text; its shingles overwrite the array of the units.
 
     None stands for that of a text that has no units, or whose units weigh nothing.

@@ -43,9 +43,9 @@ def plain_hashes(text: str, size: int, word_key: int, shingle_key: int) -> list[
 
 def hashed(text: str, size: int, word_key: int, shingle_key: int) -> Hashes:
     """Return the hash of each shingle, as often as it occurs."""
-    lowered, bounds, count = words_in(unit_bytes(text, "word"))
+    eights, bounds, count = words_in(unit_bytes(text, "word"))
     hashes = np.empty(count, np.uint64)
-    return hashes[: hash_shingles(lowered, bounds, hashes, size, word_key, shingle_key)]
+    return hashes[: hash_shingles(eights, bounds, hashes, size, word_key, shingle_key)]
 
 
 def table_of(hashes: Hashes, bits: int) -> tuple[Hashes, Hashes]:
