@@ -187,6 +187,7 @@ class AnalysisPool:
 
 def _prepared() -> Callable[[int], int]:
     pa.set_cpu_count(1)
+    pa.array([])  # imports pandas where there is one: here, and in none of the processes
     return _work
 
 
