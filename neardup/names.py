@@ -327,4 +327,4 @@ def _lines(opening: str) -> tuple[Words, ...]:
 
 def _count(words: Words) -> int:
     """Return the number of words without signs."""
-    return sum(_WORD.match(word) is not None for word in words)
+    return len(list(filter(_WORD.match, words)))
