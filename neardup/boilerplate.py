@@ -25,8 +25,8 @@ import xxhash
 
 from neardup.errors import DocumentError
 from neardup.features.kernels import cuts_of
-from neardup.features.shingles import shingle_set, words_in
-from neardup.features.tokens import folded_bytes, unit_bytes
+from neardup.features.shingles import count_words, shingle_set
+from neardup.features.tokens import folded_bytes
 from neardup.parameters import Parameters
 from neardup.verification import JaccardComparison
 from neardup.volatile.phrases import is_visitor_count, stable
@@ -218,7 +218,7 @@ _held_blocks = lru_cache(_MAX_HELD_TEXTS)(_said_blocks)
 
 def has_shingle(rest: str, shingle_size: int) -> bool:
     """Whether a rest has enough words to say something: those of a shingle."""
-    return words_in(unit_bytes(rest, "word"))[2] >= shingle_size
+    return count_words(rest) >= shingle_size
 
 
 def worded(rest: str) -> str:

@@ -13,7 +13,6 @@ from neardup.cascade import NO_RELATIONS, Evidence, NearText, Relations, decide,
 from neardup.comparison.diff import edit_ratio
 from neardup.errors import DocumentError, FingerprintError
 from neardup.features.shingles import count_words
-from neardup.features.tokens import folded_bytes, word_bytes
 from neardup.fingerprints.digest import EMPTY_DIGEST, text_digest
 from neardup.fingerprints.minhash import minhash_many
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
@@ -300,7 +299,7 @@ def _share_band(first: str, second: str, size: int) -> bool:
 
 
 def _side(part: str, digest: bytes, own: OwnShingles, features: Features) -> Side:
-    words = count_words(word_bytes(folded_bytes(part)))
+    words = count_words(part)
     return Side(words, digest, _measured(simhash, part, features), own)
 
 

@@ -371,6 +371,5 @@ def languages_met(connection: sqlite3.Connection) -> dict[str | None, int]:
 
 def _count_words(text: str) -> int:
     from neardup.features.shingles import count_words  # noqa: PLC0415  # needs NumPy
-    from neardup.features.tokens import folded_bytes, word_bytes  # noqa: PLC0415
 
-    return count_words(word_bytes(folded_bytes(text)))
+    return count_words(text)

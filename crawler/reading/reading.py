@@ -28,7 +28,6 @@ from crawler.reading.metadata.metadata_record import (
 )
 from neardup import Document, analyse
 from neardup.features.shingles import count_words
-from neardup.features.tokens import folded_bytes, word_bytes
 from neardup.fingerprints.digest import text_digest
 from neardup.names import NO_NAME
 from neardup.whole import part_of
@@ -357,7 +356,7 @@ def extract_of(
         parameters: Parameters, whose features count here.
     """
     if not is_main:  # only pages with the same visible text are its duplicates
-        words = count_words(word_bytes(folded_bytes(part_of(text))))
+        words = count_words(part_of(text))
         digest = visible_digest or text_digest(text)
         return Extract(packed, words, digest, None, is_main, visible_digest)
     # Its name is made of the page's metadata too, so that one made of its lines alone is no use.

@@ -85,9 +85,9 @@ def _character_hashes(data: bytes) -> Hashes:
     return hashes[: character_hashes(data, hashes)]
 
 
-def count_words(packed: bytes) -> int:
-    """Return the number of words in what ``word_bytes`` returned."""
-    return words_in(packed).number
+def count_words(text: str) -> int:
+    """Return the number of words of a text."""
+    return words_in(unit_bytes(text, "word")).number
 
 
 def shingle_set(text: str, unit: str = "word", size: int = SHINGLE_SIZE) -> Hashes:
