@@ -209,7 +209,8 @@ def _said_blocks(part: str) -> tuple[tuple[int, bytes], ...]:
     """Return the hash of each block and what it says, folded, all of them at once."""
     part = part.replace("\0", "\1")  # a NUL stands between blocks, and folds to itself
     lasting = "\0".join(map(_lasting, pieces(part)))
-    return tuple((_hash(one), one) for one in map(bytes.strip, folded_bytes(lasting).split(b"\0")))
+    said = map(bytes.strip, folded_bytes(lasting).split(b"\0"))
+    return tuple([(_hash(one), one) for one in said])
 
 
 # Pages on one template are compared with the same kept ones again and again.
@@ -287,7 +288,8 @@ class BlockCounts:
 
     def __contains__(self, block: object) -> bool:
         """Return whether a block is boilerplate: in many texts, and in a hundredth of all."""
-        return self._counts.get(block, 0) >= self.min_texts  # type: ignore[call-overload, no-any-return]
+        texts: int = self._counts.get(block, 0)  # type: ignore[call-overload]
+        return texts >= MIN_TEXTS and texts >= MIN_SHARE * self.texts
 
     @property
     def min_texts(self) -> float:

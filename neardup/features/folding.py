@@ -198,4 +198,5 @@ def _composing() -> tuple[frozenset[str], frozenset[str]]:
             # Some decompose and never compose.
             if decomposed != character and normalize("NFC", character) == character:
                 pairs.add((normalize("NFC", decomposed[:-1])[-1], decomposed[-1]))
-    return frozenset(first for first, _ in pairs), frozenset(second for _, second in pairs)
+    firsts, seconds = zip(*pairs, strict=True)
+    return frozenset(firsts), frozenset(seconds)
