@@ -108,10 +108,11 @@ class Scope:
         """Is the URL in scope? A text that is no URL is not; nothing is ever raised."""
         return self.refusal(url) is None
 
+    @lru_cache(1024)  # noqa: B019  # a process has few scopes, and each page of a site these links
     def refusal(self, url: str) -> str | None:
         """Return what keeps a URL out, such as the scope or ``deny``; None where nothing does.
 
-        Nothing is ever raised.
+        Nothing is ever raised. Recent answers are cached, as a scope never changes.
         """
         try:
             if not self._covers(_place(url)):
