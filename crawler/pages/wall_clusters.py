@@ -23,7 +23,7 @@ from crawler.storage.states import HASH_BYTES, PAGE
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence, Set
 
     from crawler.pages.reasons import Stored
     from crawler.reading.reading import Link, WallSigns
@@ -144,10 +144,11 @@ class WallCluster(NamedTuple):
         Where that one has more than are stored, the number is estimated, and 0 only where no other
         link is among the compared ones.
         """
-        stored, found = _cut(self.links), _hashes(links, url)
+        stored = _cut(self.links)
+        found = _hashes(links, url, frozenset(stored))
         if len(stored) < _MAX_LINKS:
-            return len(found.difference(stored))
-        own = sum(one <= stored[-1] for one in found.difference(stored))
+            return len(found)
+        own = sum(one <= stored[-1] for one in found)
         share = (int.from_bytes(stored[-1]) + 1) / (1 << 8 * HASH_BYTES)
         return math.ceil(own / share)
 
@@ -418,8 +419,8 @@ def _cut(hashes: bytes) -> list[bytes]:
     return [hashes[at : at + HASH_BYTES] for at in range(0, len(hashes), HASH_BYTES)]
 
 
-def _hashes(links: Iterable[Link], url: str) -> set[bytes]:
-    """Return the first bytes of the keys of links, without those that repeat the page's URL."""
+def _hashes(links: Iterable[Link], url: str, known: Set[bytes] = frozenset()) -> set[bytes]:
+    """Return the first bytes of the keys of links, without known ones and repeats of ``url``."""
     own = set()
     for each in filter(None, (url, returned_to(url))):
         parts = _parts(each)
@@ -427,7 +428,8 @@ def _hashes(links: Iterable[Link], url: str) -> set[bytes]:
         name = last_name(each)
         if len(name) >= _MIN_NAME_CHARACTERS:
             own.add(name)
-    return {link.key[:HASH_BYTES] for link in links if not own & _ends(link.url)}
+    further = [link for link in links if link.key[:HASH_BYTES] not in known]
+    return {link.key[:HASH_BYTES] for link in further if not own & _ends(link.url)}
 
 
 def _ends(url: str) -> set[str]:
