@@ -141,10 +141,12 @@ class Cookies(CookiesMiddleware):
         """Return what asks the seeds of the request's host for cookies that ended, if anything."""
         if is_for_robots(request):
             return None
-        host = host_in(request.url)
+        taken, host = self._jar.take_ended(), host_in(request.url)
+        if not (taken or self._due or self._renewals):
+            return None
         due = {domain for domain in self._due if is_below(host, domain)}
         self._due -= due
-        ended = {name.domain for name in self._jar.take_ended() if name in self._of_seeds}
+        ended = {name.domain for name in taken if name in self._of_seeds}
         ended |= set() if SEED in request.meta else due
         spider = self.crawler.spider if ended else None
         if isinstance(spider, SiteSpider) and spider.job.fleet is None:
