@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import (
@@ -169,7 +170,7 @@ def _may_be_spelling(error: BaseException, request: Request) -> bool:
     return isinstance(error, _SPELLING_MAY_HELP) or SPELLING not in request.meta
 
 
-class ClosingErrors:
+class ClosingErrors(AbstractContextManager["ClosingErrors"]):
     """A context that closes the crawl where its store or its readers fail.
 
     That is noted, so that no request ends as one that is through: it gave nothing.
@@ -180,9 +181,6 @@ class ClosingErrors:
 
     def __init__(self, result: RunResult) -> None:
         self._result = result
-
-    def __enter__(self) -> None:
-        return
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, CrawlStorageError | ReadingError):
