@@ -309,13 +309,12 @@ class ClusterNames:
             name = self._recent[address] = self._name(address)
         return name
 
-    def with_words(self, address: Address) -> str:
+    def with_words(self, cluster: str, address: Address) -> str:
         """Return the name of a finer kind: that of the cluster, and the words that arguments have.
 
         ``action=history`` is another kind than ``action=edit``. An argument with more than a few
         words as values tells no kinds apart.
         """
-        cluster = self(address)
         words = [
             f"{name}={value}"
             for name, value in address.arguments

@@ -262,7 +262,8 @@ class UrlTraps:
         """
         if verdict not in NOTED:
             return None
-        cluster, finer = self.cluster(address), self._finer(address)
+        cluster = self.cluster(address)
+        finer = self._finer(address, cluster)
         before, level = cluster.state, self._level(finer)
         shape = _shape(name)
         counts_on = verdict == SAME_TEMPLATE and is_first and _counts_on(cluster.shape, shape)
@@ -334,12 +335,9 @@ class UrlTraps:
         """Return whether an address comes after all others, if at all."""
         return self.cluster(address).state != OPEN
 
-    def level(self, address: Address) -> int:
-        """Return the level of an address, 0 for the first one. Complexity: O(arguments)."""
-        return self._level(self._finer(address))
-
-    def _finer(self, address: Address) -> UrlCluster:
-        return self._kinds[self._names.with_words(address)]
+    def _finer(self, address: Address, cluster: UrlCluster) -> UrlCluster:
+        name = self._names.with_words(cluster.name, address)
+        return cluster if name == cluster.name else self._kinds[name]
 
     def _level(self, kind: UrlCluster) -> int:
         return 0 if self._is_breadth_first else kind.level
@@ -349,9 +347,10 @@ class UrlTraps:
 
         Ask it of hosts that are ``in`` the traps: all addresses of others have the highest one.
         """
+        cluster = self.cluster(address)
         is_sample = int.from_bytes(address.digest[8:12]) % FLOOR_OF == 0
-        late = LEVEL_PRIORITIES[0 if is_sample else self.level(address)]
-        return late + SLOW_PRIORITY * self.is_slow(address)
+        late = LEVEL_PRIORITIES[0 if is_sample else self._level(self._finer(address, cluster))]
+        return late + SLOW_PRIORITY * (cluster.state != OPEN)
 
     def clear(self) -> None:
         """Reset the counts for another visit; slow and closed clusters stay so.

@@ -16,7 +16,7 @@ from crawler.storage.database import Database
 from crawler.url_rules.kinds import WINDOW, upper_bound
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.hypothesis import LearningPolicy
-from crawler.url_rules.traps import FLOOR_OF, LEVELS, UrlTraps
+from crawler.url_rules.traps import FLOOR_OF, LEVEL_PRIORITIES, LEVELS, SLOW_PRIORITY, UrlTraps
 from tests.crawler.frontier.ruled import HOST, SOMEWHERE, RuledCrawl
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def note_any_words(traps: UrlTraps) -> None:
 
 def test_any_words_are_one_kind(traps: UrlTraps) -> None:
     note_any_words(traps)
-    assert traps.level(address(1, "unheard")) == len(LEVELS)
+    lowest = SLOW_PRIORITY + LEVEL_PRIORITIES[len(LEVELS)]
+    assert min(priorities(traps, "unheard")) == lowest
 
 
 def test_what_is_known_of_kinds_goes_on_after_a_restart(tmp_path: Path) -> None:
@@ -194,4 +195,5 @@ def test_words_are_few_or_many_also_in_the_twenty_thousandth_place(traps: UrlTra
     for number in range(20_050):
         note(traps, Address.parse(f"http://h{number}.test/?action=edit"), is_new=True)
     note_any_words(traps)
-    assert traps.level(address(1, "unheard")) == len(LEVELS)
+    lowest = SLOW_PRIORITY + LEVEL_PRIORITIES[len(LEVELS)]
+    assert min(priorities(traps, "unheard")) == lowest
