@@ -111,7 +111,7 @@ class _Crawl(RuledCrawl):
 
     def _fill(self, under_way: deque[QueuedRequest]) -> None:
         while len(under_way) < UNDER_WAY:
-            self.rules.regroup_some()
+            self.rules.regrouping.step()
             leased = self.rules.lease(lambda _: 0)
             if leased is not None:
                 under_way.append(leased)

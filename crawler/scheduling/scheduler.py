@@ -257,7 +257,7 @@ class FrontierScheduler(BaseScheduler):
     def _next(self) -> Request | None:
         self._acknowledge()
         self._job.commit_if_due()
-        self._rules.regroup_some()
+        self._rules.regrouping.step()
         if self._job.failure is not None or self._processor.is_behind or not self._has_room():
             return None
         self._unfollowed.follow_some()

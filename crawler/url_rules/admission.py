@@ -289,6 +289,7 @@ class Regrouping:
         self._is_noted = False
 
     def step(self) -> None:
+        """Continue bringing the queue into agreement with the rules, if needed."""
         work = next(iter(self._work.values()), None)
         if work is None or next(work.steps, _END) is not _END:
             return

@@ -196,12 +196,12 @@ class UrlRules:
             and len(self._state.queue)
             and not self._state.queue.has_urgent(0)
         ):
-            self.regroup_some()
+            self.regrouping.step()
             self.is_busy = True
             return None
         queued = self._late.lease(load)
         if queued is None and self._may_put_back:
-            self.regroup_some()
+            self.regrouping.step()
             queued = self._late.lease(load)
         self.is_busy = queued is None and (self._late.is_passing or self._may_put_back)
         return queued
@@ -210,14 +210,9 @@ class UrlRules:
     def _may_put_back(self) -> bool:
         return not len(self._state.queue) and self.regrouping.is_pending
 
-    def regroup_some(self) -> None:
-        """Continue bringing the queue into agreement with the rules, if needed."""
-        if self.regrouping.is_pending:
-            self.regrouping.step()
-
     def regroup_all(self) -> None:
         while self.regrouping.is_pending:
-            self.regroup_some()
+            self.regrouping.step()
 
     def note_wanted(self, key: bytes) -> None:
         """Let no rule skip the request with a fingerprint: a sitemap or the like names its URL."""
