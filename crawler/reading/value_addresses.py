@@ -78,7 +78,7 @@ _REFRESH = re.compile(
 )
 # A name may be written with escapes. Colours and transformations are functions too, and stand in
 # a hundred attributes of a drawing.
-_MAY_HOLD = (b"url(", b"src(", b"image-set(", b"@", b"\\")
+_MAY_HOLD = (b"url(", b"src(", b"image-set(", b"@import", b"\\")
 
 
 def may_hold_addresses(css: bytes) -> bool:
