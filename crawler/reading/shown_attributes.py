@@ -38,7 +38,7 @@ _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
 _SOURCE_SETS = ("data-srcset", "srcset")
 _LATE = frozenset({*LAZY, *LAZY_SETS})
 _PICTURES = frozenset(("img", "input"))
-_MAY_HAVE_BACKGROUND = re.compile(rf'url\(| (?:background|{"|".join(sorted(_LATE))})="').search
+_BACKGROUND = re.compile(rf' (?:background|{"|".join(sorted(_LATE))})="').search
 _POINT = frozenset(("0", "1", "0px", "1px"))
 _LEADING = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?://[^/?#]*)?(?:/|\.{1,2}/)*", re.IGNORECASE)
 _NO_WORD = re.compile(r"[^0-9A-Za-z]+")
@@ -173,7 +173,7 @@ def _name(tag: str) -> str:
 
 def may_have_background(tags: str) -> bool:
     """Return whether one of some tags may have pictures behind what is in its element."""
-    return _MAY_HAVE_BACKGROUND(tags) is not None
+    return "url(" in tags or _BACKGROUND(tags) is not None
 
 
 def _background(tag: str, name: str) -> Sequence[str]:
