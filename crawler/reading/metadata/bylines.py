@@ -240,7 +240,7 @@ class _Reader:
             return
         day = ""
         for _, text in _last_texts(root):
-            if len(text) > _MAX_PIECE:
+            if len(text) > _MAX_PIECE or not (day or _DIGIT.search(text)):
                 continue
             label = _MODIFIED.search(text) or _GENERATED.search(text)
             named = self._named_day(text[label.start() :] if label else text)
@@ -278,17 +278,16 @@ class _Reader:
 
 def _is_marked(holder: Element, pattern: re.Pattern[str]) -> bool:
     """Whether classes or properties of an element, or of a small one around it, are of a kind."""
-    if _has_mark(holder, _MARKS, pattern):
+    if pattern.search(_marks(holder, _MARKS)):
         return True
     around = holder.getparent()
-    if around is None or not _has_mark(around, _MARKS_AROUND, pattern):
+    if around is None or not pattern.search(_marks(around, _MARKS_AROUND)):
         return False
     return len(list(islice(around, _MAX_INNER + 1))) <= _MAX_INNER
 
 
-def _has_mark(element: Element, names: tuple[str, ...], pattern: re.Pattern[str]) -> bool:
-    marks = map(element.get, names)
-    return any(mark is not None and pattern.search(mark) is not None for mark in marks)
+def _marks(element: Element, names: tuple[str, ...]) -> str:
+    return " ".join([element.get(name, "") for name in names])
 
 
 def _texts_behind(heading: Element) -> Iterator[tuple[Element, str]]:
