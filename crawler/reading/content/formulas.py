@@ -79,9 +79,9 @@ def write_formulas(root: Element, page: FlatPage) -> FlatPage:
             is_typed = is_typed or _SCRIPT.search(named) is not None
         elif element.tag != "img":
             found.append((element, _source(element)))
-        elif alt := element.get("alt"):
+        elif (alt := element.get("alt")) and _TEX.search(alt):
             names = f"{element.get('class', '')} {element.get('src', '')[:200]}"
-            if _PICTURE.search(names) and _TEX.search(alt):
+            if _PICTURE.search(names):
                 found.append((element, _cleaned(alt)))
     # What a script has drawn is in front of its source, and may have MathML too.
     found.sort(key=lambda one: one[0].get("type") is None)
