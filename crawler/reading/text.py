@@ -132,6 +132,6 @@ def _beyond(main: str, visible: Visible) -> str:
 def is_credible(main: str, visible: Visible) -> bool:
     """Return whether a main text can stand for the page, by its share of the visible text."""
     size = ink(main)
-    if size < _MIN_SHARE_OF_VISIBLE * ink(visible.text):
-        return False
-    return size >= _MIN_SHARE_OF_UNLINKED * ink(visible.unlinked)
+    shares = (_MIN_SHARE_OF_VISIBLE, visible.text), (_MIN_SHARE_OF_UNLINKED, visible.unlinked)
+    # White space is counted only where it decides.
+    return all(size >= share * len(text) or size >= share * ink(text) for share, text in shares)
