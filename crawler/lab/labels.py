@@ -87,20 +87,16 @@ def pair_of(one: bytes, other: bytes) -> tuple[bytes, bytes]:
 _LOCK_SECS = 10.0
 
 
-def export_labels(labels: Iterable[Label], file: TextIO) -> int:
-    """Write a line for each label; return how many there were.
+def export_labels(labels: Iterable[Label], file: TextIO) -> None:
+    """Write a line for each label.
 
     Example::
 
         {"first": "0f…", "second": "a1…", "label": "duplicate", "first_url": "https://…/a",
          "second_url": "https://…/b", "labelled_at": "2026-01-31T12:00:00.000+00:00"}
     """
-    count = 0
-    for label in labels:
-        # Halves of surrogate pairs have no UTF-8.
-        file.write(json.dumps(label_fields(label)) + "\n")
-        count += 1
-    return count
+    # Halves of surrogate pairs have no UTF-8.
+    file.writelines(json.dumps(label_fields(label)) + "\n" for label in labels)
 
 
 def import_labels(lines: Iterable[str], name: str) -> Iterator[Label]:
@@ -207,8 +203,6 @@ def _time(fields: dict[str, Any]) -> float:
     return seconds
 
 
-_FAULTS = (JobError, LabelError, OSError, sqlite3.Error, Timeout)
-
 _LABELS = f"""
 SELECT first, second, label = '{DUPLICATE}' AS is_duplicate, first_url, second_url, labelled_at
 FROM labels
@@ -241,71 +235,58 @@ def store_labels(paths: Iterable[Path], labels: Sequence[Label]) -> None:
     Raises:
         SourceError: They cannot be written.
     """
+    rows = [
+        (*label.pair, label.name, label.first_url, label.second_url, label.labelled_at)
+        for label in labels
+    ]
     for path in paths:
-        try:
+        with _told_of(path):
             if folder := directory_of(path):
-                _store_in_crawl(folder, labels)
+                with beside(folder) as connection:
+                    sql = "INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)"
+                    connection.executemany(sql, rows)
             else:
                 with edit_label_file(label_file(path)) as known:
                     known.update((label.pair, label) for label in labels)
-        except _FAULTS as error:
-            raise _complaint(path, error) from None
 
 
-def remove_label(paths: Iterable[Path], first: bytes, second: bytes) -> bool:
-    """Take back the label of two texts, in either order.
-
-    Returns:
-        Whether there was a label.
+def remove_label(paths: Iterable[Path], first: bytes, second: bytes) -> None:
+    """Take back the label of two texts, in either order, where there is one.
 
     Raises:
         SourceError: It cannot be written.
     """
     pair = pair_of(first, second)
-    # Each of them is asked, whatever the others said.
-    return any([_remove(path, pair) for path in paths])  # noqa: C419
-
-
-def _remove(path: Path, pair: tuple[bytes, bytes]) -> bool:
-    try:
-        if folder := directory_of(path):
-            with beside(folder) as connection:
-                sql = "DELETE FROM labels WHERE first = ? AND second = ?"
-                return bool(connection.execute(sql, pair).rowcount)
-        if pair not in read_label_file(label_file(path)):
-            return False
-        with edit_label_file(label_file(path)) as known:
-            return known.pop(pair, None) is not None
-    except _FAULTS as error:
-        raise _complaint(path, error) from None
+    for path in paths:
+        with _told_of(path):
+            if folder := directory_of(path):
+                with beside(folder) as connection:
+                    connection.execute("DELETE FROM labels WHERE first = ? AND second = ?", pair)
+            elif pair in read_label_file(label_file(path)):
+                with edit_label_file(label_file(path)) as known:
+                    known.pop(pair, None)
 
 
 def _read(path: Path) -> Iterable[Label]:
-    try:
+    with _told_of(path):
         folder = directory_of(path)
         if folder is None:
             return read_label_file(label_file(path)).values()
         with closing(open_for_reading(folder)) as connection:
             rows = connection.execute(_LABELS).fetchall()
-    except _FAULTS as error:
-        raise _complaint(path, error) from None
     return [Label(**{**dict(row), "is_duplicate": bool(row["is_duplicate"])}) for row in rows]
 
 
-def _store_in_crawl(folder: Path, labels: Iterable[Label]) -> None:
-    rows = [
-        (*label.pair, label.name, label.first_url, label.second_url, label.labelled_at)
-        for label in labels
-    ]
-    with beside(folder) as connection:
-        connection.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)", rows)
-
-
-def _complaint(path: Path, error: Exception) -> SourceError:
-    if isinstance(error, JobError | LabelError):
-        return SourceError(str(error))
-    if isinstance(error, Timeout):
-        return SourceError(f"{path}: its labels are being written by another process")
-    if isinstance(error, OSError):
-        return SourceError(f"{label_file(path)}: {error.strerror or error}")
-    return SourceError(f"{path}: its labels cannot be used: {error}")
+@contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    """Tell what goes wrong with the labels of a source as a ``SourceError``."""
+    try:
+        yield
+    except (JobError, LabelError) as error:
+        raise SourceError(str(error)) from None
+    except Timeout:
+        raise SourceError(f"{path}: its labels are being written by another process") from None
+    except OSError as error:
+        raise SourceError(f"{label_file(path)}: {error.strerror or error}") from None
+    except sqlite3.Error as error:
+        raise SourceError(f"{path}: its labels cannot be used: {error}") from None

@@ -64,13 +64,14 @@ class TestLabels:
 
     def test_label_is_taken_back_in_either_order(self, paths: list[Path]) -> None:
         store_labels(paths, [label(), label(A, C)])
-        assert remove_label(paths, B, A)
-        assert not remove_label(paths, B, A)
-        assert read_labels(paths) == [label(A, C)]
+        for _ in range(2):
+            remove_label(paths, B, A)
+            assert read_labels(paths) == [label(A, C)]
 
     def test_there_are_none_at_first(self, paths: list[Path]) -> None:
         assert read_labels(paths) == []
-        assert not remove_label(paths, A, B)
+        remove_label(paths, A, B)
+        assert read_labels(paths) == []
 
 
 def test_of_several_sources_the_newest_word_counts(tmp_path: Path) -> None:
@@ -150,6 +151,6 @@ class TestExportProperties:
         first, second = sorted(digests)
         wanted = Label(first, second, is_duplicate, url, "", float(when))
         file = io.StringIO()
-        assert export_labels([wanted], file) == 1
+        export_labels([wanted], file)
         file.getvalue().encode()
         assert list(import_labels(file.getvalue().splitlines(), "here")) == [wanted]
