@@ -141,11 +141,6 @@ class GrowingRows(Generic[Item]):
         self._more = button("", lambda: self._show_more(self._at_once))
         self._more.set_visibility(False)
 
-    @property
-    def left(self) -> int:
-        """The number of items that have no row yet."""
-        return len(self._items) - self._shown
-
     def show(self, items: Sequence[Item]) -> None:
         """Show the first of these items in place of the others."""
         self.body.clear()
@@ -158,5 +153,6 @@ class GrowingRows(Generic[Item]):
             for item in more:
                 self._make_row(item)
         self._shown += len(more)
-        self._more.text = f"Show {min(self._at_once, self.left):,} more"
-        self._more.set_visibility(self.left > 0)
+        left = len(self._items) - self._shown
+        self._more.text = f"Show {min(self._at_once, left):,} more"
+        self._more.set_visibility(left > 0)
