@@ -49,7 +49,8 @@ class Said:
 
     @property
     def body(self) -> bytes:
-        return f"{self.text}|{self.around}|{self.whole}".encode()
+        """Bytes that are equal only where all that is read from them is."""
+        return f"{self.text}|{self.around}|{self.whole}|{self.is_main}".encode()
 
     @property
     def extract(self) -> Extract:

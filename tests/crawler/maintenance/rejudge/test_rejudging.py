@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.pages.live_parameters import tune
@@ -88,12 +88,22 @@ def as_judged_afresh(said: list[Said], parameters: Parameters) -> list[tuple[obj
     return found
 
 
+EDITED = edited("a", 200, 1)
+EXACT = Parameters(features=Parameters().fingerprint_features, max_distance=0, verify=False)
+
+
 def held(found: list[Row]) -> set[str]:
     return {text for row in found for text in (row.text, row.near) if text is not None}
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(pages(), max_size=9), chosen(), chosen())
+@example(
+    # Words that are not the main part of what a page shows repeat no page by their fingerprint.
+    said=[Said(edited("a", 200, 0)), Said(EDITED), Said(EDITED, is_main=False)],
+    first=EXACT,
+    second=replace(EXACT, verify=True),
+)
 def test_it_keeps_what_a_fresh_crawl_would_keep(
     said: list[Said], first: Parameters, second: Parameters
 ) -> None:
