@@ -129,17 +129,18 @@ class PageStore:
         self._next_id += 1
         return self._next_id - 1
 
-    def insert(self, row: PageRow, *, in_place: bool = True) -> None:
+    def insert(self, row: PageRow, *, by_time: bool = False) -> None:
         """Store a capture; it becomes the latest under its key.
 
         A capture without content never replaces a capture with content.
 
         Args:
             row: The capture.
-            in_place: False for a capture that never replaces an earlier one.
+            by_time: Whether it never replaces one that was fetched after it.
         """
         last = self.last(row.key)
-        if last.row is not None and (says_less(row, last.row) or not in_place):
+        is_late = by_time and last.row is not None and last.row.fetched_at > row.fetched_at
+        if is_late or (last.row is not None and says_less(row, last.row)):
             row.latest = 0
         elif last.is_any:
             self._replace(row.key)

@@ -160,8 +160,7 @@ def _store(
             _separate(page.name, variants, canonicalizer)
         row = _row(store.new_id(), page, canonicalizer)
         row.hold(StoredText.of(compress(page.text.encode("utf-8", "replace")), None))
-        before = store.previous(row.key)
-        store.insert(row, in_place=before is None or before.fetched_at <= row.fetched_at)
+        store.insert(row, by_time=True)
         watch.advance()
         if count % _COMMIT_PAGES == 0:
             database.commit()

@@ -118,8 +118,8 @@ class FleetCrawl:
             watch.advance()
             page = kept.original
             if restores and not self._is_there(HAS_PAGE, page.key):
-                row, before = await self._row(store, kept), store.previous(page.key)
-                store.insert(row, in_place=before is None or before.fetched_at <= row.fetched_at)
+                row = await self._row(store, kept)
+                store.insert(row, by_time=True)
                 history.note(page.key, row.visit, Outcome(NEW), page.fetched_at)
             elif self._is_wanted(page.text_digest):
                 row = await self._row(store, kept)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from zstandard import ZstdError
 
-from crawler.maintenance.verify.finding import QueueAgain
+from crawler.maintenance.verify.finding import WAITS, QueueAgain
 from crawler.pages.boilerplate import CountedBoilerplate, HostBoilerplate, is_counted
 from crawler.pages.judge import is_better
 from crawler.pages.page_row import COLUMNS, row_of, url_of
@@ -33,7 +33,7 @@ from crawler.pages.wall_clusters import host_of
 from crawler.reading.reading import extract_of
 from crawler.storage.errors import DamagedTextError
 from crawler.storage.schema import BOILERPLATE
-from crawler.storage.states import PAGE, WAITING
+from crawler.storage.states import PAGE
 from neardup import Deduplicator, HammingIndex, Verdict
 from neardup.boilerplate import block_hashes
 from neardup.names import difference, unpacked
@@ -68,7 +68,6 @@ _TO_JUDGE = (
 )
 _PAGES = f"SELECT {_FACTS} FROM pages WHERE {_TO_JUDGE} AND id > ? ORDER BY id LIMIT 1000"
 _PAGE = f"SELECT {_FACTS} FROM pages WHERE id = ?"
-_WAITS = f"SELECT 1 FROM requests WHERE key = ? AND state = {WAITING}"
 _REPEATING = """
 SELECT id FROM pages WHERE latest = 1 AND duplicate_of IN (SELECT value FROM json_each(?))
 """
@@ -316,7 +315,7 @@ class Rejudge:
             self._put(page, verdict, document, held, is_awaited=True)
 
     def _is_to_be_queued(self, page: PageRow) -> bool:
-        return self._can_queue and self._before(_WAITS, (page.key,)).fetchone() is None
+        return self._can_queue and self._before(WAITS, (page.key,)).fetchone() is None
 
     def _equal(self, page: PageRow) -> Verdict | None:
         layers = (

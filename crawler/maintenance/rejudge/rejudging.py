@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from crawler.maintenance.rejudge.new_verdicts import Rejudge
 from crawler.maintenance.verify.file_checks import (
     FINGERPRINTS,
-    make_bloom,
     make_indexes,
     remove_indexes,
 )
@@ -257,15 +256,12 @@ def _rejudged(
         if not is_changed:
             database.commit()
             return found
-        # Before the commit: a missing index is made again, a wrong one might be used.
+        # Before the commit: what is missing is made again, what is wrong might be used.
         remove_indexes(directory.folder, [FINGERPRINTS])
-        has_bloom = bool(found.to_fetch) and directory.bloom.exists()
-        if has_bloom:
-            directory.bloom.unlink()
+        if found.to_fetch:
+            directory.bloom.unlink(missing_ok=True)
         database.commit()
         make_indexes(directory.folder, database)
-        if has_bloom:
-            make_bloom(directory.bloom, database)
     except BaseException:
         database.fail("judging again was interrupted")
         raise

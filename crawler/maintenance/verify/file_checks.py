@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawler.frontier.seen import SeenSet
 from crawler.maintenance.verify.finding import MAX_EXAMPLES, Mend, Rule
 from crawler.maintenance.verify.verdict_checks import readable_parameters
 from crawler.pages.page_row import url_of
@@ -372,11 +371,6 @@ def _newest(read: Read) -> Parameters:
     return found[-1] if found else Parameters()
 
 
-def make_bloom(bloom: Path, database: Database) -> None:
-    bloom.unlink(missing_ok=True)
-    SeenSet(database, bloom).save()
-
-
 def _catch_up(repairer: Repairer, finding: Finding) -> None:
     """Open the indexes, which mends them but for a hole in that of the fingerprints."""
     if finding.broken is INDEX:
@@ -384,8 +378,8 @@ def _catch_up(repairer: Repairer, finding: Finding) -> None:
     make_indexes(repairer.directory.folder, repairer.database)
 
 
-def _make_bloom(repairer: Repairer, finding: Finding) -> None:
-    make_bloom(repairer.directory.bloom, repairer.database)
+def _remove_bloom(repairer: Repairer, finding: Finding) -> None:
+    repairer.directory.bloom.unlink()
 
 
 INDEX = Rule(
@@ -397,5 +391,5 @@ _BEHIND = Rule("index-right", "", Mend("adds them from crawl.db", _catch_up), is
 BLOOM = Rule(
     "bloom-knows-seen",
     "seen URLs that the Bloom filter does not know",
-    Mend("makes it again from the seen set", _make_bloom),
+    Mend("deletes it; the next crawl makes it again", _remove_bloom),
 )

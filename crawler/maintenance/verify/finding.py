@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Read = Callable[..., sqlite3.Cursor]
 
 MAX_EXAMPLES = 5
+WAITS = f"SELECT 1 FROM requests WHERE key = ? AND state = {WAITING}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +157,7 @@ class QueueAgain:
 
     def push_url(self, url: str, key: bytes, depth: int) -> bool:
         """Queue a URL by its key; return False if it was waiting already."""
-        sql = f"SELECT 1 FROM requests WHERE key = ? AND state = {WAITING}"
-        if self._database.read(sql, (key,)).fetchone() is not None:
+        if self._database.read(WAITS, (key,)).fetchone() is not None:
             return False
         self._database.write("DELETE FROM requests WHERE key = ?", (key,))
         sql = "SELECT referer FROM known WHERE key = ? AND referer IS NOT NULL"
