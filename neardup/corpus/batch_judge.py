@@ -133,7 +133,7 @@ class BatchJudge:
         self._hold(kept, near)
         return {
             "documents": table.select([*OF_PAGE, *WORDS, *VERDICTS.names]),
-            "signatures": table.filter(pc.is_valid(table["signature"])).select(["id", "signature"]),
+            "signatures": table.select(["id", "signature"]).drop_null(),
             "pairs": _pairs(rows["id"].to_pylist(), judged),
             "kept": kept.select(list(KEPT_COLUMNS)),
             "near_texts": near.select(["id", "text", "title"]),
