@@ -152,13 +152,20 @@ MIN_COPIES = 4
 _MAX_ORIGINALS = 8
 """Texts with the most copies are asked for again, at most this many; walls are besides."""
 
+# A gate may have the URL that it stands for in its own: its text is the same at each.
+_REDIRECTED = """
+SELECT 'redirect ' || hex(coalesce(last_text_digest, target)) AS name, redirects.key, redirects.url
+FROM redirects LEFT JOIN pages ON pages.key = target AND latest = 1 WHERE redirects.key <> target
+"""
+
 # What a URL says now; those that gave a page since are left out. A long text has no cluster, so its
 # copies are told by their original. With ?2 = 1 it is all that says what another URL says.
 _STANDING = f"""
 WITH originals AS (
   SELECT duplicate_of FROM pages WHERE latest = 1 AND seen_visit = ?1 AND duplicate_of NOTNULL
   GROUP BY 1 HAVING count(*) >= ?2
-  ORDER BY count(*) DESC LIMIT iif(?2 = 1, -1, {_MAX_ORIGINALS}))
+  ORDER BY count(*) DESC LIMIT iif(?2 = 1, -1, {_MAX_ORIGINALS})),
+redirected AS ({_REDIRECTED})
 SELECT 'wall ' || cluster, key, url, seen_at FROM wall_pages JOIN pages ON pages.id = page
 WHERE seen_visit = ?1 AND (latest = 1 OR verdict IN ({listed(WALLS)}))
   AND (?2 = 1 OR cluster IN (
@@ -175,14 +182,13 @@ SELECT 'copy ' || id, key, url, seen_at FROM pages
 WHERE id IN originals AND latest = 1 AND seen_visit = ?1
   AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = id)
 UNION ALL
-SELECT 'redirect ' || hex(target), key, url, NULL FROM redirects
-WHERE key <> target AND target IN (
-    SELECT target FROM redirects WHERE key <> target GROUP BY 1 HAVING count(*) >= ?2)
+SELECT *, NULL FROM redirected
+WHERE name IN (SELECT name FROM redirected GROUP BY 1 HAVING count(*) >= ?2)
 UNION ALL
 SELECT 'status ' || status, key, url, seen_at FROM pages
 WHERE visit = ?1 AND verdict = '{FAILED}' AND (?2 = 1 OR latest = 1) AND status IN (
     SELECT status FROM pages
-    WHERE visit = ?1 AND verdict = '{FAILED}' AND status BETWEEN 400 AND 499
+    WHERE visit = ?1 AND verdict = '{FAILED}' AND status >= 400
     GROUP BY 1 HAVING count(*) >= ?2)
 ORDER BY 1, 4 DESC
 """

@@ -147,6 +147,29 @@ def test_pages_are_asked_again_with_a_cookie_that_came_late(tmp_path: Path) -> N
         assert site.asked.total() < 50, site.gate
 
 
+class RenamedSite(GatedSite):
+    """Has old URLs beside, each of which redirects to a page of its own."""
+
+    def respond(self, request: Request) -> Response | None:
+        _, kind, number = f"{request.target}//".split("/")[:3]
+        if kind == "old":
+            return Response(status=301, headers={"Location": f"/new/{number}"})
+        if kind == "new":
+            return Response(document(f"Page {number} of the new ones"))
+        answer = super().respond(request)
+        if request.target == "/" and answer is not None:
+            links = "".join(f'<a href="/old/{one}">{one}</a> ' for one in range(100))
+            return replace(answer, body=answer.body + links.encode())
+        return answer
+
+
+def test_a_gate_that_knows_the_way_back_is_found_among_redirects(tmp_path: Path) -> None:
+    with RenamedSite("login", "/enter") as site:
+        crawl(f"{site.origin}/", tmp_path, *MANY)
+    titles = {row["url"].removeprefix(site.origin): row["title"] for row in pages(tmp_path)}
+    assert titles.items() >= {path: f"Page {path} of login" for path in PAGES}.items()
+
+
 @pytest.mark.parametrize("attributes", ["Domain=localhost; HttpOnly", "Path=/; Secure"])
 def test_cookies_of_this_machine_are_sent_there(attributes: str, tmp_path: Path) -> None:
     with GatedSite("gate") as site:

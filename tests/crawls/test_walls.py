@@ -208,6 +208,14 @@ class RefusingSite(MendedSite):
         return NOT_FOUND if is_gone or answer.body == Response(NOTICE).body else answer
 
 
+class DownSite(MendedSite):
+    """Says for a while, as a proxy before it does, that its server is down."""
+
+    def respond(self, request: Request) -> Response:
+        answer = super().respond(request)
+        return Response(status=521) if answer.body == Response(NOTICE).body else answer
+
+
 class BusySite(MendedSite):
     """Answers so few requests in two seconds, and says to others to try again."""
 
@@ -241,6 +249,13 @@ def test_pages_are_told_from_those_that_are_gone(tmp_path: Path) -> None:
     assert check(tmp_path).findings == ()
 
 
+def test_pages_of_a_server_that_was_down_are_fetched_when_it_is_up(tmp_path: Path) -> None:
+    with DownSite(20) as site:
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        assert kept_pages(tmp_path, site) == {"/", *site.paths}
+    assert check(tmp_path).findings == ()
+
+
 def test_a_site_that_bears_few_requests_is_asked_for_its_pages_until_all_came(
     tmp_path: Path,
 ) -> None:
@@ -254,11 +269,28 @@ class MovedSite(MendedSite):
     """Redirects any URL to one page, for a while."""
 
     def respond(self, request: Request) -> Response:
-        if request.target == "/soon":
+        if request.target.startswith("/soon"):
             return Response(NOTICE)
         answer = super().respond(request)
         is_closed = answer.body == Response(NOTICE).body
-        return Response(status=302, headers={"Location": "/soon"}) if is_closed else answer
+        return self._moved(request.target) if is_closed else answer
+
+    def _moved(self, target: str) -> Response:
+        return Response(status=302, headers={"Location": "/soon"})
+
+
+class ReturningSite(MovedSite):
+    """Redirects any URL to a page of one text, which knows the URL to return to."""
+
+    def _moved(self, target: str) -> Response:
+        return Response(status=302, headers={"Location": f"/soon?from={target}"})
+
+
+def test_pages_behind_redirects_to_one_text_are_fetched_when_it_is_gone(tmp_path: Path) -> None:
+    with ReturningSite(20) as site:
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        assert kept_pages(tmp_path, site) >= {"/", *site.paths}
+    assert check(tmp_path).findings == ()
 
 
 def _asks_again(jobdir: Path, site: MendedSite) -> bool:
