@@ -169,6 +169,14 @@ class Redirects:
         """Return the last target of a redirect; None where the source was never redirected."""
         return self._database.value("SELECT target FROM redirects WHERE key = ?", (source,))
 
+    def end_of(self, key: bytes) -> bytes:
+        """Return the key to which a URL was redirected in this visit, at last; else its own."""
+        passed = {key}
+        while (target := self.target(key)) is not None and target not in passed:
+            key = target
+            passed.add(key)
+        return key
+
     def circle(self, start: bytes) -> list[str]:
         """Return the URLs of the circle that a source is part of, empty where it is in none.
 

@@ -159,13 +159,15 @@ FROM redirects LEFT JOIN pages ON pages.key = target AND latest = 1 WHERE redire
 """
 
 # What a URL says now; those that gave a page since are left out. A long text has no cluster, so its
-# copies are told by their original. With ?2 = 1 it is all that says what another URL says.
+# copies are told by their original. For what a redirect led to, the URL that redirected is asked.
+# With ?2 = 1 it is all that says what another URL says.
 _STANDING = f"""
 WITH originals AS (
   SELECT duplicate_of FROM pages WHERE latest = 1 AND seen_visit = ?1 AND duplicate_of NOTNULL
   GROUP BY 1 HAVING count(*) >= ?2
   ORDER BY count(*) DESC LIMIT iif(?2 = 1, -1, {_MAX_ORIGINALS})),
-redirected AS ({_REDIRECTED})
+redirected AS ({_REDIRECTED}),
+said (name, key, url, seen_at) AS (
 SELECT 'wall ' || cluster, key, url, seen_at FROM wall_pages JOIN pages ON pages.id = page
 WHERE seen_visit = ?1 AND (latest = 1 OR verdict IN ({listed(WALLS)}))
   AND (?2 = 1 OR cluster IN (
@@ -175,21 +177,22 @@ WHERE seen_visit = ?1 AND (latest = 1 OR verdict IN ({listed(WALLS)}))
     SELECT 1 FROM pages AS later
     WHERE later.key = pages.key AND later.latest = 1 AND later.seen_at > pages.seen_at)
 UNION ALL
-SELECT 'copy ' || duplicate_of, key, url, seen_at FROM originals JOIN pages USING (duplicate_of)
-WHERE latest = 1 AND seen_visit = ?1 AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = id)
-UNION ALL
-SELECT 'copy ' || id, key, url, seen_at FROM pages
-WHERE id IN originals AND latest = 1 AND seen_visit = ?1
+SELECT 'copy ' || ifnull(duplicate_of, id), key, url, seen_at FROM pages
+WHERE (duplicate_of IN originals OR id IN originals) AND latest = 1 AND seen_visit = ?1
   AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = id)
-UNION ALL
-SELECT *, NULL FROM redirected
-WHERE name IN (SELECT name FROM redirected GROUP BY 1 HAVING count(*) >= ?2)
 UNION ALL
 SELECT 'status ' || status, key, url, seen_at FROM pages
 WHERE visit = ?1 AND verdict = '{FAILED}' AND (?2 = 1 OR latest = 1) AND status IN (
     SELECT status FROM pages
     WHERE visit = ?1 AND verdict = '{FAILED}' AND status >= 400
     GROUP BY 1 HAVING count(*) >= ?2)
+)
+SELECT name, redirects.key, redirects.url, seen_at FROM said JOIN redirects ON target = said.key
+UNION ALL
+SELECT * FROM said WHERE key NOT IN (SELECT key FROM redirects UNION SELECT target FROM redirects)
+UNION ALL
+SELECT *, NULL FROM redirected
+WHERE name IN (SELECT name FROM redirected GROUP BY 1 HAVING count(*) >= ?2)
 ORDER BY 1, 4 DESC
 """
 

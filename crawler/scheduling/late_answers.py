@@ -45,6 +45,7 @@ class AskingAgain:
         self._job = job
         self._spider = spider
         self._enqueue = enqueue
+        self._end_of = job.frontier.redirects.end_of
 
     def _ask_again(self, key: bytes, url: str) -> bool:
         depth = self._job.frontier.seen.depth(key) or 0
@@ -59,7 +60,7 @@ class AskingAgain:
         return is_queued
 
     def _content_digest(self, key: bytes) -> bytes | None:
-        row = self._job.store.previous(key)
+        row = self._job.store.previous(self._end_of(key))
         return None if row is None else row.last_text_digest or row.last_payload_digest
 
 
@@ -136,6 +137,9 @@ _MIN_ROUND = 8
 _MAX_FAILURES = 4
 """Ask this many times more in a row where pages came before, each after twice the time: 155 s."""
 
+_MAX_URLS = 10_000
+"""URLs of an answer that are held at a time, besides those asked for; then come the others."""
+
 _MAX_HOSTS = 30
 """Hosts with one answer that are asked each by itself; names of hosts may have no end."""
 
@@ -200,6 +204,8 @@ class PassingAnswers(AskingAgain):
         self._notes = job.visits.notes
         self._answers: defaultdict[tuple[str, str], _Answer] = defaultdict(_Answer)
         self._hosts: defaultdict[str, set[str]] = defaultdict(set)
+        # Where URLs led that were asked for: a page of a gate stays what it is.
+        self._led_to: set[bytes] = set()
         self.due_at = math.inf
         # An archive gives no other answer.
         self.is_due = job.fleet is None and hasattr(spider, "parse_control")
@@ -212,15 +218,18 @@ class PassingAnswers(AskingAgain):
             return False
         self.due_at = math.inf
         standing, visits = set[bytes](), self._job.visits
+        asked = {key for answer in self._answers.values() for key in answer.asked}
         for name, key, url, met_at in visits.known.standing(visits.number):
             host = urlsplit(url).netloc
             hosts = self._hosts[name]
             if len(hosts) < _MAX_HOSTS:
                 hosts.add(host)
             answer = self._answers[(name, host if host in hosts else "")]
-            answer.urls[key] = url
             answer.met_at = max(answer.met_at, met_at or answer.noted_at)
-            standing.add(key)
+            if key in asked:
+                standing.add(key)
+            elif key not in self._led_to and len(answer.urls) - len(answer.asked) < _MAX_URLS:
+                answer.urls[key] = url
         found = 0
         for (name, _), answer in self._answers.items():
             if name.startswith("status ") and not answer.has_begun:
@@ -242,6 +251,7 @@ class PassingAnswers(AskingAgain):
             self.due_at = min(self.due_at, time.monotonic() + secs)
             return 0
         chosen = list(islice(answer.urls.items(), answer.size))
+        self._led_to.update({self._end_of(key) for key, _ in chosen} - dict(chosen).keys())
         answer.has_begun = True
         answer.asked = {key: self._content_digest(key) for key, _ in chosen}
         return sum(self._ask_again(key, url) for key, url in chosen)

@@ -24,6 +24,7 @@ from crawler.request_meta import (
     PROOF,
     SPELLING,
     WAITED,
+    WHOLE,
     depth_of,
     host_name,
     is_made_anyway,
@@ -161,8 +162,12 @@ class FrontierScheduler(BaseScheduler):
         request = requestable_request(request)
         # First, since a request that fails here must not count as seen.
         host = host_number(host_name(request))
+        is_redirected = bool(request.meta.get("redirect_urls"))
         seen = not request.dont_filter and self._dupefilter.request_seen(request)
-        if request.meta.get("redirect_urls"):
+        if is_redirected and request.dont_filter and WHOLE in request.meta:
+            # It was asked for again; a page that was not met before is like any other from now on.
+            request.dont_filter = self._dupefilter.request_seen(request)
+        if is_redirected:
             self._note_redirect(request, seen=seen)
         if seen:
             if FIXED in request.meta:

@@ -76,7 +76,7 @@ class FixedRules:
         self._released = dict.fromkeys(releasing_hosts(database.read), _START)
 
     def _await(self, variant: Variant) -> None:
-        standing, end_of = variant.standing, self._comparison.end_of
+        standing, end_of = variant.standing, self._comparison.redirects.end_of
         self._trials.begin(variant, (standing, end_of(standing), end_of(variant.key)))
 
     def is_first(self, page: bytes) -> bool:
@@ -236,7 +236,8 @@ class FixedRules:
 
     def _compare(self, key: bytes) -> None:
         variant = self._trials[key]
-        ends = self._comparison.end_of(key), self._comparison.end_of(variant.standing)
+        end_of = self._comparison.redirects.end_of
+        ends = end_of(key), end_of(variant.standing)
         if ends[0] == ends[1]:
             self.decide(key, agrees=True)
             return
@@ -268,7 +269,7 @@ class FixedRules:
             return True
         is_steady = False
         if digest is not None:
-            standing = self._comparison.end_of(self._trials[key].standing)
+            standing = self._comparison.redirects.end_of(self._trials[key].standing)
             found = self._comparison.is_steady(standing, digest, text)
             if found is None:
                 return False

@@ -93,20 +93,12 @@ class VariantComparison:
         self._canonical = canonicalizer
         self._store = PageStore(database)
         self._fleet_originals = FleetOriginals(database, self._store)
-        self._redirects = Redirects(database)
+        self.redirects = Redirects(database)
 
     def url_of(self, key: bytes) -> str | None:
         """Return the URL of the last page of a key, in any visit."""
         row = self._store.previous(key)
         return None if row is None else row.url
-
-    def end_of(self, key: bytes) -> bytes:
-        """Return the key to which a URL was redirected in this visit, at last; else its own."""
-        passed = {key}
-        while (target := self._redirects.target(key)) is not None and target not in passed:
-            key = target
-            passed.add(key)
-        return key
 
     def captures(self, key: bytes, standing: bytes) -> tuple[PageRow, PageRow] | None:
         """Return the pages of two keys; None until this visit has both."""

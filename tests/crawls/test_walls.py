@@ -293,6 +293,60 @@ def test_pages_behind_redirects_to_one_text_are_fetched_when_it_is_gone(tmp_path
     assert check(tmp_path).findings == ()
 
 
+class RenamedSite(MendedSite):
+    """Redirects any URL to where its page is, and says for a while what it was told to.
+
+    Args:
+        closed: What it says for a while at any URL.
+    """
+
+    def __init__(self, closed: Response) -> None:
+        super().__init__(40)
+        self._closed = closed
+
+    def respond(self, request: Request) -> Response:
+        if request.target.startswith("/now/"):
+            return Response(document(f"Page {request.target}", ""))
+        answer = super().respond(request)
+        if answer.body == Response(NOTICE).body:
+            return self._closed
+        is_moved = request.target in self.paths
+        headers = {"Location": f"/now{request.target}"}
+        return Response(status=301, headers=headers) if is_moved else answer
+
+
+@pytest.mark.parametrize(
+    "closed",
+    [Response(NOTICE), Response(status=403), Response(status=302, headers={"Location": "/soon"})],
+    ids=["notice", "refusal", "redirect"],
+)
+def test_a_redirect_to_a_page_is_a_page_too(tmp_path: Path, closed: Response) -> None:
+    with RenamedSite(closed) as site:
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        assert kept_pages(tmp_path, site) >= {"/", *(f"/now{path}" for path in site.paths)}
+    assert check(tmp_path).findings == ()
+
+
+class WaitingSite(MendedSite):
+    """Redirects each URL, for a while, to a notice that has a URL of its own for it."""
+
+    def respond(self, request: Request) -> Response:
+        if request.target.startswith("/wait?"):
+            return Response(NOTICE)
+        answer = super().respond(request)
+        is_closed = answer.body == Response(NOTICE).body
+        headers = {"Location": f"/wait?for={request.target}"}
+        return Response(status=302, headers=headers) if is_closed else answer
+
+
+def test_urls_that_led_to_a_notice_are_asked_for_in_place_of_it(tmp_path: Path) -> None:
+    with WaitingSite(40) as site:
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        assert kept_pages(tmp_path, site) >= {"/", *site.paths}
+        assert all(site.asked[path] <= 2 for path in site.paths)
+    assert check(tmp_path).findings == ()
+
+
 def _asks_again(jobdir: Path, site: MendedSite) -> bool:
     """Whether a crawl has stored that it is about to ask again."""
     sql = "SELECT 1 FROM meta WHERE name = 'passing' AND value = '1'"
