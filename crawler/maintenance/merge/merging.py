@@ -192,11 +192,6 @@ class _Merging:
             unasked_fleet=fleet_of(sources) if fleet is None else None,
         )
 
-    @property
-    def _tuned(self) -> Parameters:
-        tuned = newest(self._database.read)
-        return Parameters() if tuned is None else tuned.parameters
-
     def _judge(self) -> tuple[Rejudgement | None, list[str]]:
         """Judge all pages together; return also the URLs of duplicates whose text is lost."""
         database = self._database
@@ -221,7 +216,8 @@ class _Merging:
 
     def _give_wall_verdicts(self) -> None:
         """Make the indexes; one of the crawls may not have recognised the text of a wall yet."""
-        database, parameters, tuned = self._database, self._tuned, newest(self._database.read)
+        database, tuned = self._database, newest(self._database.read)
+        parameters = Parameters() if tuned is None else tuned.parameters
         store = PageStore(database)
         self._watch.begin("fingerprint index", 0)
         with opened_indexes(self._part, store, parameters) as opened:

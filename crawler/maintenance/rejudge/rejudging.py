@@ -10,11 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from crawler.maintenance.rejudge.new_verdicts import Rejudge
-from crawler.maintenance.verify.file_checks import (
-    FINGERPRINTS,
-    make_indexes,
-    remove_indexes,
-)
+from crawler.maintenance.verify.file_checks import make_indexes, remove_fingerprints
 from crawler.maintenance.verify.finding import MAX_EXAMPLES
 from crawler.pages.live_parameters import newest
 from crawler.pages.page_row import highest_id
@@ -257,7 +253,7 @@ def _rejudged(
             database.commit()
             return found
         # Before the commit: what is missing is made again, what is wrong might be used.
-        remove_indexes(directory.folder, [FINGERPRINTS])
+        remove_fingerprints(directory.index)
         if found.to_fetch:
             directory.bloom.unlink(missing_ok=True)
         database.commit()

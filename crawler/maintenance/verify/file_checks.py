@@ -26,13 +26,12 @@ from neardup.bloom import ScalableBloomFilter
 from neardup.errors import IndexFileError, IndexLockedError, ParameterError
 from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS, Banding
 from neardup.indexes.index_files import is_ours
-from neardup.indexes.lsh_file import remove_files
 from neardup.indexes.passages import PASSAGE_BANDING
 from neardup.storage.signatures import open_passages, open_signatures
 from neardup.storage.sqlite import open_index
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     import numpy.typing as npt
 
@@ -355,14 +354,12 @@ def make_indexes(folder: Path, database: Database) -> None:
         pass
 
 
-def remove_indexes(folder: Path, names: Collection[str]) -> None:
-    """Delete the files of some indexes; the next opening makes them again."""
-    for name in names:
-        if (folder / name).is_dir():
-            for file in (folder / name).iterdir():
-                if file.suffix in _INDEX_ENDINGS or is_ours(file.name):
-                    file.unlink()
-            remove_files(folder / name)
+def remove_fingerprints(index: Path) -> None:
+    """Delete the files of the fingerprint index; the next opening makes it again."""
+    if index.is_dir():
+        for file in index.iterdir():
+            if file.suffix in _INDEX_ENDINGS or is_ours(file.name):
+                file.unlink()
 
 
 def _newest(read: Read) -> Parameters:
@@ -374,7 +371,7 @@ def _newest(read: Read) -> Parameters:
 def _catch_up(repairer: Repairer, finding: Finding) -> None:
     """Open the indexes, which mends them but for a hole in that of the fingerprints."""
     if finding.broken is INDEX:
-        remove_indexes(repairer.directory.folder, [FINGERPRINTS])
+        remove_fingerprints(repairer.directory.index)
     make_indexes(repairer.directory.folder, repairer.database)
 
 

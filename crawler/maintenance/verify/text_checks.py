@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import zstandard
 
 from crawler.maintenance.verify.capture_checks import DROPPED_BESIDE, FETCHED
-from crawler.maintenance.verify.file_checks import FINGERPRINTS, remove_indexes
+from crawler.maintenance.verify.file_checks import remove_fingerprints
 from crawler.maintenance.verify.finding import Mend, Rule, writing
 from crawler.pages.page_row import to_signed, to_unsigned
 from crawler.pages.stored_texts import unpack_judged
@@ -169,7 +169,7 @@ def _unreadable_html(directory: CrawlDirectory) -> Iterator[tuple[int, str]]:
 
 def _correct(repairer: Repairer, finding: Finding) -> None:
     # Before the commit: a wrong index might be used.
-    remove_indexes(repairer.directory.folder, [FINGERPRINTS])
+    remove_fingerprints(repairer.directory.index)
     repairer.write_each(_CORRECT, finding.ids)
 
 

@@ -21,14 +21,13 @@ from crawler.maintenance.verify.column_checks import (
     have_read_again,
 )
 from crawler.maintenance.verify.file_checks import (
-    FINGERPRINTS,
     WHOLE,
     find_damage,
     find_forgotten,
     find_lost_records,
     find_unindexed,
     find_unsigned,
-    remove_indexes,
+    remove_fingerprints,
 )
 from crawler.maintenance.verify.finding import Repairer, Rule
 from crawler.maintenance.verify.queue_checks import find_misruled, find_unqueued
@@ -332,7 +331,7 @@ def _judge_again(repairer: Repairer, watch: CheckWatch) -> None:
     queued = queue_orphans(database)
     repairer.doubted.clear()
     if written or queued:  # before the commit: a wrong index might be used
-        remove_indexes(directory.folder, [FINGERPRINTS])
+        remove_fingerprints(directory.index)
         deed = f"verdicts of pages judged again: {written:,}, URLs queued again: {queued:,}"
         repairer.done.append(deed)
     database.commit()
