@@ -217,9 +217,12 @@ class PassingAnswers(AskingAgain):
         if not self.is_due or time.monotonic() < self.due_at < math.inf:
             return False
         self.due_at = math.inf
-        standing, visits = set[bytes](), self._job.visits
+        standing, named, visits = set[bytes](), set[bytes](), self._job.visits
         asked = {key for answer in self._answers.values() for key in answer.asked}
         for name, key, url, met_at in visits.known.standing(visits.number):
+            if key in named:
+                continue  # by the text of a notice too, and by the redirect to it
+            named.add(key)
             host = urlsplit(url).netloc
             hosts = self._hosts[name]
             if len(hosts) < _MAX_HOSTS:
