@@ -14,7 +14,7 @@ from crawler.demo import DemoServer
 from crawler.lab.live import LiveCrawl
 from crawler.storage.states import DONE
 from tests.crawls.command import PROJECT, killed, pages, report, scrapy
-from tests.crawls.test_walls import MendedSite
+from tests.crawls.test_passing_answers import MendedSite
 from tests.sites.many import ManyPages, page_path, page_text
 from tests.sites.many import pages as many_pages
 from tests.waiting import wait_until
