@@ -288,7 +288,7 @@ class BlockCounts:
 
     def __contains__(self, block: object) -> bool:
         """Return whether a block is boilerplate: in many texts, and in a hundredth of all."""
-        return self._counts.get(block, 0) >= max(MIN_TEXTS, MIN_SHARE * self.texts)  # type: ignore[call-overload, no-any-return]
+        return self._counts.get(block, 0) >= self.min_texts  # type: ignore[call-overload, no-any-return]
 
     @property
     def min_texts(self) -> float:

@@ -376,7 +376,7 @@ def _catch_up(repairer: Repairer, finding: Finding) -> None:
 
 
 def _remove_bloom(repairer: Repairer, finding: Finding) -> None:
-    repairer.directory.bloom.unlink()
+    repairer.directory.bloom.unlink(missing_ok=True)
 
 
 INDEX = Rule(
