@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-import signal
 import sys
 from functools import cached_property, partial
 from importlib import import_module
@@ -16,8 +15,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from crawler.console.command_line import GROUPS, INTERRUPTED, USAGE_ERROR, Command, HelpFormatter
-from crawler.console.escaping import say
+from crawler.console.command_line import (
+    GROUPS,
+    INTERRUPTED,
+    USAGE_ERROR,
+    Command,
+    HelpFormatter,
+    close_stdout,
+)
+from crawler.console.escaping import say, say_or_go_on
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -138,6 +144,14 @@ class _Parser(argparse.ArgumentParser):
     def _parse_optional(self, arg_string: str) -> Any:
         return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
 
+    def print_help(self, file: Any = None) -> None:
+        """Print the help, or nothing any more where a pager has had enough."""
+        super().print_help(file)
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            close_stdout()
+
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong, as commands do, without all options."""
         self.exit(USAGE_ERROR, f"{self.prog}: {message.removeprefix('argument ')}; see --help\n")
@@ -173,8 +187,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:
         _complete()
     words = list(sys.argv[1:] if argv is None else argv)
-    if not {"-h", "--help", "help"}.isdisjoint(words or ["help"]) and hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end in silence where a pager has enough
     if not words or words[0] in {"-h", "--help", "help"}:
         return _help(words[1:])
     if words == ["--version"]:
@@ -248,10 +260,9 @@ def _help(words: list[str]) -> int:
         command, _ = load_command(words[0]).meant(words[1:])
         make_parser(command).print_help()
         return 0
-    say(_INTRODUCTION, with_lines=True)
+    lines = [_INTRODUCTION]
     for group, names in GROUPS.items():
-        say(f"\n{group}:", with_lines=True)
-        for name in names:
-            say(f"  {name:<11} {load_command(name).summary}")
-    say(f"\n{_EXAMPLES}", with_lines=True)
+        lines += ["", f"{group}:"]
+        lines += (f"  {name:<11} {load_command(name).summary}" for name in names)
+    say_or_go_on("\n".join([*lines, "", _EXAMPLES]), with_lines=True)
     return 0

@@ -83,13 +83,13 @@ def say(
     print(plain(line, with_lines=with_lines), file=file, flush=flush or to_stderr)
 
 
-def say_or_go_on(line: str, *, to_stderr: bool = False) -> None:
+def say_or_go_on(line: str, *, to_stderr: bool = False, with_lines: bool = False) -> None:
     """Print a line at once, or nothing any more where the reader has gone.
 
     What a crawl does is worth more than what is printed of it.
     """
     try:
-        say(line, to_stderr=to_stderr, flush=True)
+        say(line, to_stderr=to_stderr, flush=True, with_lines=with_lines)
     except BrokenPipeError:
         stream = sys.stderr if to_stderr else sys.stdout
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -188,6 +188,16 @@ def test_the_list_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
     assert {line.split()[0] for line in lines if line.startswith("  ")} >= set(command_names())
 
 
+@pytest.mark.parametrize("words", [["--help"], ["help", "crawl"], ["crawl", "--help"]])
+def test_help_ends_in_silence_where_a_pager_has_enough(words: list[str]) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "wb") as pager:
+        command = [sys.executable, "-m", "crawler", *words]
+        done = subprocess.run(command, stdout=pager, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 class TestConfigurationFile:
     """``crawl-once.toml``."""
 
