@@ -241,8 +241,15 @@ def test_a_crawl_that_vanishes_is_said_and_nothing_breaks(
         page.wait(lambda: "no such directory" in page.one(".pair-view").text)
         page.tab("Live")
         page.wait(lambda: page.all(".pages tbody tr"))
-        next(row for row in page.all(".pages tbody tr") if "near duplicate" in row.text).click()
-        page.wait(lambda: page.all(".q-dialog .facts"))
+
+        def is_shown() -> bool:
+            """Click where nothing opened: a row may be drawn anew under the pointer."""
+            if not page.all(".q-dialog"):
+                rows = page.all(".pages tbody tr")
+                next(row for row in rows if "near duplicate" in row.text).click()
+            return bool(page.all(".q-dialog .facts"))
+
+        page.wait(is_shown)
 
 
 def urls(page: Page) -> set[str]:

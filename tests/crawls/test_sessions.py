@@ -68,7 +68,8 @@ def test_redirects_lead_once_to_a_page_that_many_of_them_lead_to(tmp_path: Path)
         assert kept(tmp_path, site) == sorted(site.paths)
         asked_with = [path for path, number in site.asked.items() if "/old" in path and number > 1]
         assert len(asked_with) > PAGES / 2, "they may be those of a gate"
-        assert site.asked["/p1"] <= PROOFS, "one redirect is asked for again in the end"
+        # In the end one redirect is asked for again, without the cookie and with it.
+        assert site.asked["/p1"] < PROOFS + 2
 
 
 def test_a_crawl_that_goes_on_sends_no_cookies_either(tmp_path: Path) -> None:
