@@ -4,8 +4,8 @@
 # Guess: content_stream, "the decoded content", gives what a browser shows of a body, or raises where it knows no codec. A
 #   body of several gzip members, which RFC 1952 allows, is read to its end, as warcio does with the archive itself.
 # What happens: the first member's content is all that comes. Of zstd, of x-gzip (in RFC 9110 the same as gzip) and of
-#   "deflate, gzip" the compressed bytes come. Nothing is raised and nothing is logged. Of br they come too, until the
-#   package brotli is installed: then each body raises AttributeError, since warcio means brotlipy, last released in 2017.
+#   "deflate, gzip" the compressed bytes come. Nothing is raised and nothing is logged. Of br each body
+#   raises AttributeError where the package brotli is installed: the one that warcio's extra names is brotlipy.
 # Why it matters: servers that join compressed pieces, and every server to which a browser of today says that it reads zstd,
 #   are in archives. A page is cut, or is text of garbage that no other page repeats. Decode by the header oneself.
 # Version: warcio 1.8.1, zstandard 0.25.0, brotli 1.2.0, Python 3.11. Date: 2026-12-03.
