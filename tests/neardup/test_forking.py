@@ -137,7 +137,7 @@ class TestServer:
             for _, other in others:
                 other.close()
             assert [process.poll(None) for process, _ in others] == [0, 0, 0]
-            # Just after its fork it still held what it had passed on: one less may be left now.
+            # Just after its fork it may still have held what it had passed on.
             wait_until(lambda: len(descriptors(of_server)) <= len(before))
         assert first.poll(None) == 0
 
