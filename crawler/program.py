@@ -15,15 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from crawler.console.command_line import (
-    GROUPS,
-    INTERRUPTED,
-    USAGE_ERROR,
-    Command,
-    HelpFormatter,
-    close_stdout,
-)
-from crawler.console.escaping import say, say_or_go_on
+from crawler.console.command_line import GROUPS, INTERRUPTED, USAGE_ERROR, Command, HelpFormatter
+from crawler.console.escaping import close_stdout, say, say_or_go_on
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:

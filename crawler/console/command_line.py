@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from abc import ABC, abstractmethod
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from crawler.console.escaping import plain_logs, say, say_json, say_or_go_on
+from crawler.console.escaping import close_stdout, plain_logs, say, say_json, say_or_go_on
 from crawler.console.options import CommandError, NoOptions, declare, read_options, refuse_options
 from crawler.console.progress import ProgressLine
 from crawler.storage.errors import is_of_disk
@@ -236,11 +235,6 @@ def words_of(error: Exception) -> str:
     words = getattr(error, "strerror", None) or str(error) or type(error).__name__
     name = getattr(error, "filename", None)
     return words if name is None else f"{name}: {words}"
-
-
-def close_stdout() -> None:
-    """Let what is still buffered go nowhere, when Python flushes it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def group_of(name: str) -> str:

@@ -83,6 +83,11 @@ def say(
     print(plain(line, with_lines=with_lines), file=file, flush=flush or to_stderr)
 
 
+def close_stdout() -> None:
+    """Let what is still buffered go nowhere, when Python flushes it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def say_or_go_on(line: str, *, to_stderr: bool = False, with_lines: bool = False) -> None:
     """Print a line at once, or nothing any more where the reader has gone.
 
