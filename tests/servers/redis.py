@@ -180,7 +180,7 @@ def _join(nodes: list[RedisServer]) -> None:
 
 
 def _is_joined(client: redis.Redis) -> bool:
-    info: dict[str, str] = client.execute_command("CLUSTER INFO")  # type: ignore[no-untyped-call]
+    info: dict[str, str] = client.execute_command("CLUSTER INFO")
     return info["cluster_state"] == "ok" and info["cluster_known_nodes"] == str(NODES)
 
 

@@ -99,7 +99,7 @@ def _of_sentinel(url: str) -> Redis:
     own = {name: said for name, said in (("username", user), ("password", password)) if said}
     options = {**_options(), **own, "db": int(database or 0)}
     once = {"socket_timeout": ANSWER_SECS, "retry": Retry(NoBackoff(), 0)}
-    asking = Sentinel(sentinels, sentinel_kwargs=once)  # type: ignore[no-untyped-call]
+    asking = Sentinel(sentinels, sentinel_kwargs=once)
     client: Redis = asking.master_for(service, **options)
     return client
 
