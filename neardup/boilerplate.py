@@ -10,8 +10,9 @@ r"""Tell the boilerplate of a site from what its pages say: blocks that stand in
 
 Where a long line is cut, its content tells and no count of characters: an insertion moves no other
 cut (Muthitacharoen, Chen and Mazieres, A low-bandwidth network file system, 2001). Blocks are
-compared by a hash of their words: folded, without clocks and the numbers of visitors, which
-change at each request. ``BlockCounts`` counts in how many texts each stands.
+compared by a hash of what they say: folded, without clocks and the numbers of visitors, which
+change at each request. ``BlockCounts`` counts in how many texts each stands. A text that stands
+with its whole (``neardup.whole``) has the blocks of both.
 """
 
 import re
@@ -19,18 +20,19 @@ from collections.abc import Container, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol, Self
+from unicodedata import category
 
 import numpy as np
 import xxhash
 
 from neardup.errors import DocumentError
 from neardup.features.kernels import cuts_of
-from neardup.features.shingles import count_words, shingle_set
+from neardup.features.shingles import count_words
 from neardup.features.tokens import folded_bytes
 from neardup.parameters import Parameters
 from neardup.verification import JaccardComparison
 from neardup.volatile.phrases import is_visitor_count, stable
-from neardup.whole import part_of
+from neardup.whole import SEPARATOR, split_whole
 
 MAX_LINE_CHARACTERS = 400
 """A line of more characters is cut into several blocks."""
@@ -44,6 +46,9 @@ MAX_BLOCKS = 20_000
 MAX_VOLATILE_CHARACTERS = 120
 """Clocks and numbers of visitors are looked for in blocks of at most this many characters."""
 
+PAIR = 2
+"""The number of words of a shingle of a rest that has too few for longer ones."""
+
 NO_HASH = 0
 """The hash of blocks without a letter, which are no boilerplate."""
 
@@ -52,6 +57,9 @@ _MAX_HELD_CHARACTERS = 20_000
 
 _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d[\d.,]*")
+_COUNTER = re.compile(r"\d+(?:[., ]\d{3})*")
+_SIGNS = re.compile(r"[^\w\s\0.,:;'\"`\u2018-\u201f\u00ab\u00bb\u2039\u203a()\[\]{}]+")
+"""Characters that tell two texts apart; a comma, a bracket or a quote more makes no other."""
 
 
 class TextBlock(NamedTuple):
@@ -84,11 +92,8 @@ def blocks(text: str) -> Iterator[TextBlock]:
 
 
 def block_hashes(text: str) -> bytes:
-    """Return the distinct hashes of a text's blocks as little-endian bytes, eight each.
-
-    The text alone counts, and not the whole that it was taken from (``neardup.whole``).
-    """
-    found = dict.fromkeys(number for number, _ in _said_blocks(part_of(text)))
+    """Return the distinct hashes of a text's blocks as little-endian bytes, eight each."""
+    found = dict.fromkeys(number for number, _ in _said_blocks(text.replace(SEPARATOR, "\n")))
     found.pop(NO_HASH, None)
     return np.fromiter(found, "<u8", len(found))[:MAX_COUNTED_BLOCKS].tobytes()
 
@@ -136,13 +141,13 @@ class RestComparison:
     """Tells of texts whether they say other things than one, boilerplate of both left aside.
 
     They do if their rests share less than ``min_similarity`` of the shingles of the shorter one, or
-    of its words where a rest has fewer of them than a shingle. It is measured against
-    the shorter one and not by Jaccard, since a copy with something added, such as an advertisement,
-    says nothing else. A text that is boilerplate alone says other things than one whose rest has a
-    shingle, for it may be an empty template.
+    of its pairs of words where a rest has fewer of them than a shingle; ``<`` and ``<=`` are words.
+    It is measured against the shorter one and not by Jaccard, since a copy with something added,
+    such as an advertisement, says nothing else. A text that is boilerplate alone says other things
+    than one whose rest has a shingle, for it may be an empty template.
 
     Args:
-        text: A text; of one with a whole its part counts.
+        text: A text, with its whole if it has one.
         boilerplate: The hashes of the blocks that are boilerplate where it comes from; None: none.
         parameters: ``min_similarity`` and ``verify_shingle_size`` count.
     """
@@ -154,7 +159,6 @@ class RestComparison:
         self._shingle_size = parameters.verify_shingle_size
         self._min_similarity = parameters.min_similarity
         self._rest: str | None = None
-        self._compared: JaccardComparison | None = None
 
     def says_other_than(self, text: str, boilerplate: Container[int] | None) -> bool:
         """Return whether both texts say other things; without boilerplate they never do.
@@ -166,49 +170,57 @@ class RestComparison:
     def shared_with(self, text: str, boilerplate: Container[int] | None) -> float:
         """Return the share of the shorter rest's shingles that stand in the other one, 0 to 1.
 
-        It is that of its words where one of the rests has no shingle of words. It is 1.0 where
-        neither text has boilerplate, or a rest has no letter; but 0.0 where one text is boilerplate
+        It is that of its pairs of words where one of the rests has no shingle. It is 1.0 where
+        neither text has boilerplate, or a rest is empty; but 0.0 where one text is boilerplate
         alone and the rest of the other has a shingle.
         """
         if self._boilerplate is None and boilerplate is None:
             return 1.0
+        size = self._shingle_size
         # Most texts are compared with none, so nothing is prepared before there is one.
         if self._rest is None:
-            self._rest = rest_of(self._text, () if self._boilerplate is None else self._boilerplate)
-        rest = rest_of(text, () if boilerplate is None else boilerplate)
-        size = self._shingle_size
-        if rest == self._rest:
+            self._rest = rest_of(self._text, self._boilerplate or (), size)
+        rests = self._rest, rest_of(text, boilerplate or (), size)
+        if rests[0] == rests[1]:
             return 1.0
-        rests = rest, self._rest
-        if not all(has_shingle(one, size) for one in rests):
-            return _shared_words(*rests, is_long=any(has_shingle(one, size) for one in rests))
-        if self._compared is None:
-            self._compared = JaccardComparison(self._rest, self._shingle_size)
-        theirs = self._compared.shingles_of(rest)
-        smaller = min(len(self._compared.shingles), len(theirs))
-        return self._compared.shared_with(theirs) / smaller
+        are_long = [has_shingle(one, size) for one in rests]
+        ours, theirs = (JaccardComparison(one, size if all(are_long) else PAIR) for one in rests)
+        smaller = min(len(ours.shingles), len(theirs.shingles))
+        if not smaller:
+            return 0.0 if any(are_long) else 1.0
+        return ours.shared_with(theirs.shingles) / smaller
 
 
-def _shared_words(first: str, second: str, *, is_long: bool) -> float:
-    """Return the share of the words of the rest with fewer ones that stand in the other one."""
-    ours, theirs = (shingle_set(worded(rest), size=1) for rest in (first, second))
-    if not len(ours) or not len(theirs):
-        return 0.0 if is_long else 1.0
-    return len(np.intersect1d(ours, theirs, assume_unique=True)) / min(len(ours), len(theirs))
+def rest_of(text: str, boilerplate: Container[int], shingle_size: int) -> str:
+    """Return what a text says outside boilerplate, folded, without what changes at each request.
+
+    Signs are spelled as words. Where that is less than a shingle, the whole of the text counts too.
+    """
+    part, whole = split_whole(text)
+    rest = _outside(part, boilerplate)
+    if whole is part or has_shingle(rest, shingle_size):
+        return rest
+    return f"{rest} {_outside(whole, boilerplate)}".strip()
 
 
-def rest_of(text: str, boilerplate: Container[int]) -> str:
-    """Return what a text says outside boilerplate, folded, without what changes at each request."""
-    part = part_of(text)
-    said = _held_blocks(part) if len(part) <= _MAX_HELD_CHARACTERS else _said_blocks(part)
-    rest = b" ".join(one for number, one in said if number not in boilerplate)
-    return rest.decode("utf-8", "surrogatepass")
+def _outside(text: str, boilerplate: Container[int]) -> str:
+    """Return a rest; one that is a number alone is empty, since it may be a counter."""
+    said = _held_blocks(text) if len(text) <= _MAX_HELD_CHARACTERS else _said_blocks(text)
+    rest = b" ".join(one for number, one in said if number not in boilerplate).strip()
+    told = rest.decode("utf-8", "surrogatepass")
+    return "" if _COUNTER.fullmatch(told) else _SIGNS.sub(_spelled, told).strip()
 
 
-def _said_blocks(part: str) -> tuple[tuple[int, bytes], ...]:
+def _spelled(signs: re.Match[str]) -> str:
+    """Return signs in a row as one word; marks stay with the letter before them."""
+    told = "".join(f"\u02c0{ord(one):x}" for one in signs[0] if category(one)[0] != "M")
+    return f" {told} " if told else signs[0]
+
+
+def _said_blocks(text: str) -> tuple[tuple[int, bytes], ...]:
     """Return the hash of each block and what it says, folded, all of them at once."""
-    part = part.replace("\0", "\1")  # a NUL stands between blocks, and folds to itself
-    lasting = "\0".join(map(_lasting, pieces(part)))
+    text = text.replace("\0", "\1")  # a NUL stands between blocks, and folds to itself
+    lasting = "\0".join(map(_lasting, pieces(text)))
     said = map(bytes.strip, folded_bytes(lasting).split(b"\0"))
     return tuple([(_hash(one), one) for one in said])
 
@@ -222,16 +234,6 @@ def has_shingle(rest: str, shingle_size: int) -> bool:
     return count_words(rest) >= shingle_size
 
 
-def worded(rest: str) -> str:
-    """Return a rest to compare by its words: without any if it has numbers alone, as a counter."""
-    return rest if has_letter(rest) else ""
-
-
-def has_letter(rest: str) -> bool:
-    """Whether a rest has any words; a text without any is boilerplate alone."""
-    return _LETTER.search(rest) is not None
-
-
 def _lasting(piece: str) -> str:
     """Return a block without what changes at each request."""
     if len(piece) <= MAX_VOLATILE_CHARACTERS and _NUMBER.search(piece):
@@ -240,7 +242,7 @@ def _lasting(piece: str) -> str:
 
 
 def _hash(said: bytes) -> int:
-    if not (said[:1].isalpha() or has_letter(said.decode("utf-8", "surrogatepass"))):
+    if not (said[:1].isalpha() or _LETTER.search(said.decode("utf-8", "surrogatepass"))):
         return NO_HASH
     return xxhash.xxh3_64_intdigest(said)
 

@@ -80,6 +80,7 @@ CASES: tuple[Case[Any], ...] = (
     Case("pages named like files", sites.endings),
     Case("short way answers late", sites.slow_parents, (("-a", "max_depth=3"),)),
     Case("one main text, other words beside it", sites.beside),
+    Case("one template, a sign, an order or a table more", sites.small_differences),
     Case("login wall that changes", sites.wall, ((), _REVISIT), sites.change_wall),
     Case(
         "notice for one visit",

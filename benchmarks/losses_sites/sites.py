@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import replace
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from losses_sites.served import WORDS, Page, Site, page
@@ -121,6 +122,24 @@ def beside() -> Site:
             site.pages[link] = Page(f"{side} {number}", body)
             links.append(link)
     return _listed(site, links)
+
+
+def small_differences() -> Site:
+    """Four times thirty nameless pages on one template, told apart by what is no word in it."""
+    site, wording = Site(), "".join(f"<p>{prose(f'wording {n}', 60)}</p>" for n in range(6))
+    orders = list(permutations(("tea", "milk", "salt", "rice"), 4))
+    for number in range(30):
+        small = {
+            "table": ("", f"<aside><table><tr><td>Size<td>{number + 3} cm</table></aside>"),
+            "emoji": (f"<p>{chr(0x1F400 + number)}</p>", ""),
+            "sign": (f"<p>a {chr(0x2264 + number)} b</p>", ""),
+            "order": (f"<p>{', '.join(orders[number % 24])}</p>", ""),
+        }
+        for kind, (own, extra) in small.items():
+            name = f"{kind} {number % 24 if kind == 'order' else number}"
+            shown = page("Manual", text=f"{wording}{own}", extra=extra)
+            site.pages[f"/{kind}/{number}"] = replace(shown, content=name)
+    return _listed(site, list(site.pages))
 
 
 def wall() -> Site:

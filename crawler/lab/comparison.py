@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from crawler.lab.part_lists import PairReasons, pair_reasons
-from neardup import Features, diff, minhash, simhash, similarity
-from neardup.cascade import NO_RELATIONS, Evidence, NearText, Relations, decide, related
+from crawler.lab.part_lists import PairReasons, TextBoilerplate, pair_reasons
+from neardup import Deduplicator, Features, analyse, diff, minhash, similarity
 from neardup.comparison.diff import edit_ratio
 from neardup.errors import DocumentError, FingerprintError
-from neardup.features.shingles import count_words
-from neardup.fingerprints.digest import EMPTY_DIGEST, text_digest
-from neardup.fingerprints.minhash import minhash_many
-from neardup.indexes.banding import CANDIDATE_BANDING, CANDIDATE_PERMUTATIONS
+from neardup.fingerprints.minhash import unpacked_signature
+from neardup.indexes.banding import CANDIDATE_BANDING
 from neardup.names import NO_NAME, Name, difference, unpacked
 from neardup.parameters import DEFAULTS
 from neardup.verification import JaccardVerifier, compared_with, containment, split
@@ -27,7 +24,8 @@ if TYPE_CHECKING:
     from crawler.lab.crawl_source import Blocks, LabPage
     from crawler.lab.near_pairs import NearPair
     from crawler.lab.session import Loaded
-    from neardup import Parameters
+    from neardup import Document, Parameters
+    from neardup.boilerplate import Boilerplate
     from neardup.comparison.diff import WordRun
     from neardup.fingerprints.minhash import Estimate
 
@@ -187,20 +185,26 @@ def compare(
     features = parameters.fingerprint_features
     size = parameters.verify_shingle_size
     shared = compared_with(JaccardVerifier(size), first, min_similarity=0)(second)
-    digests = text_digest(first), text_digest(second)
     reasons = pair_reasons((first, second), names, blocks, parameters)
+    documents = [
+        replace(analyse(text, replace(parameters, min_words=1), name), group=number)
+        for number, (text, name) in enumerate(zip((first, second), names, strict=True))
+    ]
     first, second = part_of(first), part_of(second)
     own = own_shingles(first, second, size)
-    ours, theirs = (_side(*of, features) for of in zip((first, second), digests, own, strict=True))
+    ours, theirs = (
+        Side(one.words, one.digest, one.fingerprint, shingles)
+        for one, shingles in zip(documents, own, strict=True)
+    )
     bits = _differing(ours, theirs)
-    distance = None if bits is None else len(bits)
-    shares_band = bool(_measured(_share_band, first, second, size))
-    near = None
-    if are_main and distance is not None:
-        is_other, says_other = bool(reasons.difference), reasons.says_other(parameters)
-        near = NearText(0, distance, shared, is_other=is_other, says_other=says_other)
-    relations = reasons.relations if are_main else NO_RELATIONS
-    judge = _Judge(ours, theirs, near, relations, shares_band=shares_band)
+    shares_band = _share_band(documents[0], documents[1])
+    if not are_main:
+        documents = [
+            replace(one, fingerprint=None, signature=None, sample=None) for one in documents
+        ]
+    is_known = any(one is not None for one in blocks)
+    boilerplate = TextBoilerplate(blocks.__getitem__) if is_known else None
+    judge = _Judge(documents[0], documents[1], boilerplate)
     return Comparison(
         first=ours,
         second=theirs,
@@ -209,7 +213,7 @@ def compare(
         reasons=reasons,
         shares_band=shares_band,
         features=str(features),
-        distance=distance,
+        distance=None if bits is None else len(bits),
         bits=bits or (),
         jaccard=shared,
         shingle_size=size,
@@ -250,13 +254,11 @@ def cosine(first: str, second: str, weight: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """The layers of ``neardup.Deduplicator`` for two texts that are measured already."""
+    """Judges the second of two analysed texts as a crawl does that has kept the first."""
 
-    first: Side
-    second: Side
-    near: NearText | None
-    relations: Relations
-    shares_band: bool
+    first: Document
+    second: Document
+    boilerplate: Boilerplate | None
 
     def at(self, bits: int, parameters: Parameters) -> VerdictAt:
         chosen = replace(parameters, features=parameters.fingerprint_features, max_distance=bits)
@@ -265,20 +267,9 @@ class _Judge:
         return VerdictAt(bits, self.verdict(confirmed), self.verdict(alone))
 
     def verdict(self, parameters: Parameters) -> str:
-        is_equal = self.first.digest == self.second.digest != EMPTY_DIGEST
-        near = [self.near] if self.near is not None and self._is_looked_at(parameters) else []
-        evidence = Evidence(text=0 if is_equal else None, near=near)
-        verdict = decide(self.second.words, evidence, parameters)
-        if not verdict.is_duplicate:
-            verdict = related(verdict, self.relations, parameters)
-        return verdict.kind
-
-    def _is_looked_at(self, parameters: Parameters) -> bool:
-        """Whether the first text is found at all: by its fingerprint or by a band."""
-        if self.near is None or self.first.words < parameters.min_words:
-            return False
-        is_near = self.near.distance <= parameters.max_distance
-        return is_near or (parameters.verify and self.shares_band)
+        with Deduplicator(parameters, boilerplate=self.boilerplate) as judge:
+            judge.add_document(0, self.first)
+            return judge.judge_document(1, self.second).kind
 
 
 def _measured(measure: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
@@ -289,18 +280,15 @@ def _measured(measure: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R |
         return None
 
 
-def _share_band(first: str, second: str, size: int) -> bool:
+def _share_band(first: Document, second: Document) -> bool:
     """Whether the signatures of two texts agree in all values of a band."""
-    signatures = minhash_many(
-        [first, second], permutations=CANDIDATE_PERMUTATIONS, shingle_size=size
+    if first.signature is None or second.signature is None:
+        return False
+    ours, theirs = (
+        unpacked_signature(one).reshape(CANDIDATE_BANDING)
+        for one in (first.signature, second.signature)
     )
-    ours, theirs = signatures.reshape(2, *CANDIDATE_BANDING)
     return bool((ours == theirs).all(axis=1).any())
-
-
-def _side(part: str, digest: bytes, own: OwnShingles, features: Features) -> Side:
-    words = count_words(part)
-    return Side(words, digest, _measured(simhash, part, features), own)
 
 
 def _differing(first: Side, second: Side) -> tuple[int, ...] | None:

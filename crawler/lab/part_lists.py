@@ -64,7 +64,7 @@ class PartLists:
         self._index = memory_passages(size)
         texts = _PageTexts(self._crawl_texts)
         pages, blocks = self._pages.pages, self._crawl_texts.boilerplate()
-        boilerplate = _Boilerplate(lambda place: blocks(pages[place]))
+        boilerplate = TextBoilerplate(lambda place: blocks(pages[place]))
         self._finder = PartFinder(self.parameters, texts, self._index, KnownShingles(), boilerplate)
         self._places = 0
         self._parts, self._containers = Column(np.int64), Column(np.int64)
@@ -201,7 +201,7 @@ class _PageTexts:
         return self._pages.pages[id].name
 
 
-class _Boilerplate:
+class TextBoilerplate:
     """The boilerplate of texts, each a group of its own: ``neardup.boilerplate.Boilerplate``.
 
     Args:
@@ -311,6 +311,6 @@ def _relations(
         documents.add(0, first)
         add_sample(passages, unpacked_sample(first.sample), 0)
         finder = PartFinder(
-            parameters, documents, passages, KnownShingles(), _Boilerplate(blocks.__getitem__)
+            parameters, documents, passages, KnownShingles(), TextBoilerplate(blocks.__getitem__)
         )
         return finder.find(replace(second, group=1), ()).relations

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawler.lab.page_columns import UNREAD, PageColumns
-from neardup.boilerplate import has_letter, has_shingle, rest_of, worded
+from neardup.boilerplate import PAIR, has_shingle, rest_of
 from neardup.errors import FingerprintError
 from neardup.evaluation import kernels
 from neardup.evaluation.judging import Near
-from neardup.evaluation.near_arrays import NewPlaces
+from neardup.evaluation.near_arrays import RADIUS, NewPlaces
 from neardup.evaluation.near_lists import NearLists, ShingleSets
 from neardup.fingerprints.digest import text_digest
 from neardup.fingerprints.minhash import minhash
@@ -232,7 +232,7 @@ _GROWTH = 1.125
 """The boilerplate is read again when there are this many times the pages as when it was read."""
 
 MIN_SIMILARITY = 0.5
-"""The rests of less similar pages are not compared."""
+"""The rests of pages that are less similar and beyond ``RADIUS`` are not compared."""
 
 
 class Rests:
@@ -241,7 +241,7 @@ class Rests:
     A share is that of ``neardup.boilerplate.RestComparison.shared_with``, by the boilerplate that
     the crawl has counted by now; 1.0 for pairs that are not compared.
 
-    Memory: 8 bytes a pair, and 8 a shingle and a word of the rests of similar pages.
+    Memory: 8 bytes a pair, and 8 a shingle and a pair of words of the rests of similar pages.
 
     Args:
         crawl_texts: The pages and their texts.
@@ -259,7 +259,7 @@ class Rests:
         self._read_at, self._places = len(self._pages), 0
         self._numbers: dict[tuple[int, Blocks], int] = {}
         self._sets, self._sets_count = ShingleSets(self._shingle_size), 0
-        self._words = ShingleSets(1)
+        self._pairs = ShingleSets(PAIR)
         self._shares = Column(np.float64)
 
     def __len__(self) -> int:
@@ -295,7 +295,9 @@ class Rests:
         """Return the shares of the pairs of some places."""
         first, last = lists.starts[start], lists.starts[stop]
         shares = np.ones(last - first)
-        similar = np.flatnonzero(lists.similarity[first:last] >= MIN_SIMILARITY)
+        # Without verification the distance alone makes two pages near.
+        is_near = lists.distance[first:last] <= RADIUS
+        similar = np.flatnonzero(is_near | (lists.similarity[first:last] >= MIN_SIMILARITY))
         later = np.repeat(np.arange(start, stop), np.diff(lists.starts[start : stop + 1]))[similar]
         earlier = lists.earlier[first:last][similar].astype(np.int64)
         places, rows = np.unique(np.concatenate((later, earlier)), return_inverse=True)
@@ -307,14 +309,14 @@ class Rests:
             places, blocks, np.unique(np.concatenate((ours[asked], theirs[asked])))
         )
         pairs = numbers[ours[asked]], numbers[theirs[asked]]
-        sets, words = self._sets.arrays(), self._words.arrays()
+        sets, few = self._sets.arrays(), self._pairs.arrays()
         of_asked = kernels.shared_shares(sets, *pairs)
-        # A rest that is shorter than a shingle is compared by its words.
+        # A rest that is shorter than a shingle is compared by its pairs of words.
         are_short = np.minimum(*(sets.sizes[each] for each in pairs)) < 0
-        are_short &= np.minimum(*(words.sizes[each] for each in pairs)) > 0
+        are_short &= np.minimum(*(few.sizes[each] for each in pairs)) > 0
         if are_short.any():
             short = pairs[0][are_short], pairs[1][are_short]
-            of_asked[are_short] = kernels.shared_shares(words, *short)
+            of_asked[are_short] = kernels.shared_shares(few, *short)
         shares[similar[asked]] = of_asked
         return shares
 
@@ -331,13 +333,11 @@ class Rests:
                 self._sets_count += 1
                 missing.append(row)
         self._sets.grow(self._sets_count)
-        self._words.grow(self._sets_count)
+        self._pairs.grow(self._sets_count)
         for row, text in zip(missing, self._crawl_texts.read(texts[missing]), strict=True):
-            number, rest = (
-                int(numbers[row]),
-                None if text is None else rest_of(text, blocks[row] or ()),
-            )
-            self._words.add(number, None if rest is None else worded(rest))
+            number, size = int(numbers[row]), self._shingle_size
+            rest = None if text is None else rest_of(text, blocks[row] or (), size)
+            self._pairs.add(number, rest)
             self._sets.add(number, self._long(rest))
         return numbers
 
@@ -345,4 +345,4 @@ class Rests:
         """Return a rest; None where it is shorter than a shingle, empty where it says nothing."""
         if rest is None or has_shingle(rest, self._shingle_size):
             return rest
-        return None if has_letter(rest) else ""
+        return None if rest else ""

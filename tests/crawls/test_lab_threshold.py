@@ -155,8 +155,8 @@ def tried(row: WebElement) -> int:
 def test_last_position_of_a_slider_wins(page: Page, lines: Lines) -> None:
     for _ in range(4):
         slide(page, "max_distance", Keys.ARROW_LEFT * 8 + Keys.ARROW_RIGHT * 5)
-    page.wait(lambda: "max_distance:5/" in key(page))
-    assert value(page, "max_distance") == "5"
+    # An answer to the third slide may come while the browser still draws the fourth.
+    page.wait(lambda: value(page, "max_distance") == "5" and "max_distance:5/" in key(page))
     assert counts(page)["kept"] == lines[5]["kept"]
 
 

@@ -67,8 +67,8 @@ class TestBlocks:
         line = "".join(chr(source.randrange(0x4E00, 0x9000)) for _ in range(4000))
         assert len(spoken(line)) > 40
 
-    def test_a_whole_counts_for_nothing(self) -> None:
-        assert block_hashes(with_whole(lines(1, 2), lines(3))) == block_hashes(lines(1, 2))
+    def test_a_whole_has_blocks_too(self) -> None:
+        assert block_hashes(with_whole(lines(1, 2), lines(2, 3))) == block_hashes(lines(1, 2, 3))
 
     def test_no_more_blocks_than_stated_are_counted(self) -> None:
         counted = block_hashes(lines(*range(MAX_COUNTED_BLOCKS + 10)))
@@ -176,6 +176,14 @@ class TestRests:
             (("Room 12",), ("Room 14",)),
             (("12 crowns",), ("14 crowns",)),
             (("山田太郎",), ("鈴木花子",)),
+            (("allowed",), ("not allowed",)),
+            (("a < b",), ("a <= b",)),
+            (("a + b",), ("a - b",)),
+            (("\N{PINEAPPLE}",), ("\N{KIWIFRUIT}",)),
+            (("-5",), ("+5",)),
+            (("1.2",), ("1.3",)),
+            (("Width", "12", "Height", "17"), ("Width", "14", "Height", "19")),
+            (("tea, milk, sugar",), ("sugar, milk, tea",)),
         ],
     )
     def test_few_words_tell_pages_apart_if_they_are_others(
@@ -184,9 +192,21 @@ class TestRests:
         assert self.says_other(self.page(*first), self.page(*second))
         assert self.says_other(self.page(*second), self.page(*first))
 
+    def test_what_stands_beside_the_main_text_tells_pages_apart(self) -> None:
+        template = hashes(with_whole(self.TEMPLATE, "Size"))
+        first, second = (with_whole(self.TEMPLATE, f"Size\n{size} cm") for size in (12, 14))
+        assert self.says_other(first, second, template)
+
     @pytest.mark.parametrize(
         ("first", "second"),
-        [("12", "14"), ("4,031 visitors", "12 visitors"), ("red", "very red"), ("", "Room 12")],
+        [
+            ("12", "14"),
+            ("4,031", "12"),
+            ("4,031 visitors", "12 visitors"),
+            ("red ink", "very red ink"),
+            ("", "Room 12"),
+            ("\u201cRed ink.\u201d", "red (ink)"),
+        ],
     )
     def test_a_counter_or_a_word_more_makes_no_other_page(self, first: str, second: str) -> None:
         assert not self.says_other(self.page(first), self.page(second))
@@ -207,7 +227,7 @@ class TestRests:
         assert not self.says_other(empty, self.page())
 
     def test_numbers_are_part_of_a_rest(self) -> None:
-        assert rest_of("12.50\nSection 3\nMade at 12:30:00", set()) == "12.50 section 3 made at"
+        assert rest_of("12.50\nSection 3\nMade at 12:30:00", set(), 5) == "12.50 section 3 made at"
 
     @given(TEXTS, TEXTS, st.sets(st.integers(1, 2**64 - 1)))
     def test_it_is_told_alike_from_both_sides(

@@ -57,6 +57,7 @@ def bounds(draw: st.DrawFn) -> Parameters:
         compare_names=draw(st.booleans()),
         ignore_boilerplate=draw(st.sampled_from([True, True, False])),
         verify_shingle_size=draw(st.sampled_from([5, 5, 2])),
+        verify=draw(st.sampled_from([True, True, False])),
     )
 
 
