@@ -35,8 +35,8 @@ _GROUP_SHARE = 0.4
 _MIN_HEADING_ODDS = 0.2
 _MIN_TITLE_ODDS = 0.1
 
-# So many blocks may be between the heading of a page and its text.
-_MAX_BYLINES = 2
+# So many blocks may be between the heading of a page and its text, and between text and its code.
+_MAX_BYLINES = _MAX_LABELS = 2
 
 # A block between two chosen ones is taken at these odds; several that all stand within these
 # elements at the second.
@@ -47,11 +47,13 @@ _WHOLE = frozenset({"figure", "blockquote"})
 # A table or list is taken where so much of its words is in blocks that were chosen themselves.
 _MIN_CHOSEN = 0.5
 
-# A table of so many characters between two chosen blocks does not lay out the page.
+# A table of so many characters does not lay out the page.
 _MAX_SMALL = 1000
 
-# One between two chosen blocks is a menu if more of its characters are links.
-_MAX_LINKED = 0.5
+# A table or list between two chosen blocks is a menu if more of its characters are links; so is a
+# table or a list of definitions that is only below one.
+_MAX_LINKED, _MAX_LINKED_BELOW = 0.5, 0.25
+_DATA = frozenset({"table", "dl"})
 
 # So many words of blocks that are so likely content are an article; what says that it stands beside
 # one is none, unless it is as likely.
@@ -89,9 +91,14 @@ def choose_blocks(blocks: PageBlocks, features: PageFeatures, odds: NDArray[np.f
     if features.main[odds.argmax()]:
         likely[features.beside] = 0
     sizes, titles = features.sizes, features.titles
-    chosen = with_headings(choose(likely, sizes), likely, features.headings, titles)
+    tags = np.array([blocks.tags[home] for home in blocks.homes])
+    headings = features.headings | (tags == "dt")
+    chosen = with_headings(choose(likely, sizes), likely, headings, titles)
+    # What stands beside content has no odds at all.
+    chosen = with_code(chosen, (tags == "pre") & (odds > 0) & (likely > 0))
     units = block_units(blocks)
     chosen = with_whole_units(chosen, sizes, units)
+    chosen = with_data(chosen, units, blocks)
     likely[titles] = 1
     chosen = with_enclosed(chosen, likely, units, blocks)
     return without_repeats(chosen, units, sizes, blocks)
@@ -228,6 +235,21 @@ def with_headings(chosen: Chosen, odds: Odds, headings: Chosen, titles: Chosen) 
     return found
 
 
+def with_code(chosen: Chosen, code: Chosen) -> Chosen:
+    """Return the chosen blocks, the code below them, which the model doubts, and its labels.
+
+    A label stands between the two, such as "Output:".
+    """
+    found = chosen.copy()
+    for at in np.flatnonzero(code & ~chosen).tolist():
+        above = at - 1
+        while above >= max(at - _MAX_LABELS, 1) and not found[above]:
+            above -= 1
+        if found[above:at].any():
+            found[above : at + 1] = True
+    return found
+
+
 def with_whole_units(chosen: Chosen, sizes: NDArray[np.float64], units: Units) -> Chosen:
     """Return the chosen blocks, of each table and list all or none, as most of its words are.
 
@@ -236,6 +258,16 @@ def with_whole_units(chosen: Chosen, sizes: NDArray[np.float64], units: Units) -
     shares = _means(chosen, sizes, units)
     found: Chosen = np.where(units > 0, shares >= _MIN_CHOSEN, chosen)
     return found if found.any() else chosen | (shares > 0) & (units > 0)
+
+
+def with_data(chosen: Chosen, units: Units, blocks: PageBlocks) -> Chosen:
+    """Return the chosen blocks, and tables and definitions right below them that are no menus."""
+    found = chosen.copy()
+    for first, end in _data(blocks, units):
+        limit = _MAX_LINKED if found[end : end + 1].any() else _MAX_LINKED_BELOW
+        if found[first - 1 : first].any() and _linked_share(blocks, first, end) <= limit:
+            found[first:end] = True
+    return found
 
 
 def with_enclosed(chosen: Chosen, odds: Odds, units: Units, blocks: PageBlocks) -> Chosen:
@@ -251,18 +283,13 @@ def with_enclosed(chosen: Chosen, odds: Odds, units: Units, blocks: PageBlocks) 
         blocks: Blocks of the page.
     """
     found, tags, homes = chosen.copy(), blocks.tags, blocks.homes
-    for first, end in _small_tables(blocks, units):
-        if chosen[first - 1 : first].any() and chosen[end : end + 1].any():
-            found[first:end] = True
-    chosen = found.copy()
     kinds = np.where(chosen, -1, units > 0)
     borders = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(units)]
     for first, end in pairwise(borders):
         if not (chosen[first - 1 : first].any() and chosen[end : end + 1].any()):
             continue
         if kinds[first] > 0:
-            linked, characters = sum(blocks.linked[first:end]), map(len, blocks.texts[first:end])
-            found[first:end] = linked <= _MAX_LINKED * sum(characters)
+            found[first:end] = _linked_share(blocks, first, end) <= _MAX_LINKED
         else:
             around = ({tags[home], tags[blocks.parents[home]]} for home in homes[first:end])
             is_part = not any(map(_WHOLE.isdisjoint, around))
@@ -271,22 +298,26 @@ def with_enclosed(chosen: Chosen, odds: Odds, units: Units, blocks: PageBlocks) 
     return found
 
 
-def _small_tables(blocks: PageBlocks, units: Units) -> Iterator[tuple[int, int]]:
-    """Yield the first block and the end of tables and definitions that are no units, but no layout.
+def _linked_share(blocks: PageBlocks, first: int, end: int) -> float:
+    """Return the share of the characters of blocks that are links."""
+    return sum(blocks.linked[first:end]) / sum(map(len, blocks.texts[first:end]))
 
-    Their cells reach over rows, or hold headings or tables.
+
+def _data(blocks: PageBlocks, units: Units) -> Iterator[tuple[int, int]]:
+    """Yield the first block and the end of tables and definitions that do not lay out the page.
+
+    Those that are no units are small: their cells reach over rows, or hold headings or tables.
     """
-    homes, tags, covered = np.array(blocks.homes), blocks.tags, 0
-    for at in [at for at, tag in enumerate(tags) if tag in {"table", "dl"}]:
+    homes, tags, covered, whole = np.array(blocks.homes), blocks.tags, 0, set(units.tolist())
+    for at in [at for at, tag in enumerate(tags) if tag in _DATA]:
         end = blocks.ends[at]
-        if at < covered or blocks.sizes[at] > _MAX_SMALL or "h1" in tags[at:end]:
+        is_small = blocks.sizes[at] <= _MAX_SMALL and "h1" not in tags[at:end]
+        if at < covered or not (at in whole or is_small):
             continue
-        covered = end
         inner = np.flatnonzero((homes >= at) & (homes < end)).tolist()
-        if inner and not units[inner[0]]:
-            linked = sum(blocks.linked[inner[0] : inner[-1] + 1])
-            if linked <= _MAX_LINKED * blocks.sizes[at]:
-                yield inner[0], inner[-1] + 1
+        if inner and units[inner[0]] in {0, at}:
+            covered = end
+            yield inner[0], inner[-1] + 1
 
 
 def without_repeats(

@@ -134,6 +134,12 @@ SHED = {"The north shed": 0.15}
             {},
             [],
         ),
+        (f"<p>{PROSE}</p><pre>a</pre><p>b</p><p>c</p><pre>d</pre><p>e</p>", {}, [*"abcd"]),
+        (f"<p>{PROSE}</p><p>a</p><p>b</p><p>c</p><pre>d</pre>", {}, []),
+        (f"<dl><dt>a<dd>{4 * f'<p>{PROSE}'}</dl>", {"a": 0.3}, ["a"]),
+        (f"<p>{PROSE}</p><dl><dt>a<dd>b</dl><ul><li><a href=c>c</a></ul>", {}, ["a", "b"]),
+        (f"<p>{PROSE}</p><dl><dt>a<dd><a href=b>b</a></dl><div>c</div>", {}, []),
+        (f"<p>{PROSE}</p><ul><li>a</ul><div>c</div>", {}, []),
         (f"<p>{PROSE}<figure>a</figure><div>b</div><p>{PROSE}", {"a": 0.3, "b": 0.3}, []),
         (f"<p>{PROSE}</p>a<p>{PROSE}</p>", {"a": 0.45}, ["a"]),
         (f"<p>{PROSE}</p>a<p>{PROSE}</p>", {"a": 0.3}, []),
@@ -175,8 +181,9 @@ def test_what_stands_beside_an_article_is_no_part_of_it(
 
 def test_instructions_below_a_mail_are_left_out() -> None:
     html = "<pre>Dear all</pre><pre>Reply instructions:\n\nYou may reply publicly</pre>"
-    _, features = blocks_of(html)
-    assert without_company(np.full(2, 0.9, np.float32), features, None).tolist()[1] == 0
+    blocks, features = blocks_of(html)
+    odds = without_company(np.full(2, 0.9, np.float32), features, None)
+    assert choose_blocks(blocks, features, odds).tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
