@@ -25,7 +25,6 @@ from crawler.reading.link_kinds import (
     FORM,
     FRAME,
     LAZY,
-    LAZY_SETS,
     OPEN_FORM,
     PAGES,
     PING,
@@ -51,7 +50,6 @@ MAX_GUESSES = 1_000
 _MAX_SCRIPT_CHARACTERS = 500_000
 _MAX_URL = 2_048
 
-_LATE = frozenset({*LAZY, *LAZY_SETS})
 _DATA = {
     f"data-{name}"
     for name in "href url link uri permalink location page-url target-url next-url next-page "
@@ -93,6 +91,9 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]")
+# Handlers of a menu that go to its value, if they add nothing to it; and values that are URLs.
+_GOES = re.compile(r"location(?!\.(?:hash|search))|\.href|\bopen\(|jump", re.IGNORECASE)
+_OF_MENU = re.compile(rf"/|\A\?.|{_ENDING.pattern}", re.IGNORECASE)
 
 
 class _Place(NamedTuple):
@@ -178,9 +179,9 @@ def _of_attributes() -> Iterator[_Place]:
     for attribute, kinds in URL_ATTRIBUTES.items():
         for kind in sorted({CITATION, PING, RESOURCE}.intersection(kinds.values())):
             of = {each for each in kinds if kinds[each] == kind}
-            if attribute not in _LATE and ANY in of:
+            if attribute not in LAZY and ANY in of:
                 yield _Place(kind, {attribute}, others=kinds.keys() - of)
-            elif attribute not in _LATE:
+            elif attribute not in LAZY:
                 yield _Place(kind, {attribute}, of)
 
 
@@ -190,7 +191,7 @@ _PLACES = (
     _Place(RESOURCE, {"href", "xlink:href"}, ("image", "use", "script")),
     _Place(RESOURCE, {"imagesrcset"}),
     _Place(RESOURCE, {"style"}),
-    _Place(RESOURCE, _LATE, is_certain=False),
+    _Place(RESOURCE, set(LAZY), is_certain=False),
     _Place(DATA, _DATA, is_certain=False),
 )
 _NAMES = frozenset({"property"}).union(*(place.names for place in _PLACES))
@@ -235,10 +236,10 @@ def _of_elements(page: PageElements, kinds: Collection[str]) -> Iterator[tuple[s
 
     Only elements that may have one of these kinds are looked at.
     """
-    wanted = {tag for tag, possible in _KINDS_OF.items() if not possible.isdisjoint(kinds)}
+    wanted = {tag: read for tag, (read, of) in _TELLING.items() if not of.isdisjoint(kinds)}
     for element in page.telling:
         if element.tag in wanted:
-            yield _TELLING[element.tag](element)
+            yield wanted[element.tag](element)
     for address in page.followed if SCRIPT in kinds else ():
         if address[:11].lower() == "javascript:":
             yield SCRIPT, _texts_of_script(address)
@@ -348,21 +349,26 @@ def _sent(field: Element) -> tuple[str, str] | None:
     return (name, field.get("value", "on")) if is_sent else None
 
 
-_TELLING: dict[str, Callable[[Element], tuple[str, Iterable[str]]]] = {
-    "applet": _of_embedded,
-    "embed": _of_embedded,
-    "form": _of_form,
-    "frame": _of_frame,
-    "iframe": _of_frame,
-    "object": _of_embedded,
-    "param": _of_parameter,
-    "portal": _of_embedded,
-    "script": _of_script,
+def _of_select(select: Element) -> tuple[str, Iterable[str]]:
+    """Return the options that look like URLs: links where the handler of their menu goes there.
+
+    Those of a menu within another one are the outer one's.
+    """
+    if next(select.iterancestors("select"), None) is not None:
+        return SCRIPT, ()
+    handler = select.get("onchange", "")
+    values = [option.get("value", "").strip() for option in select.iter("option")]
+    if "+" in handler or not _GOES.search(handler):
+        return SCRIPT, filter(_is_page, values)
+    return ANCHOR, [value for value in values if _OF_MENU.search(value) and " " not in value]
+
+
+_TELLING: dict[str, tuple[Callable[[Element], tuple[str, Iterable[str]]], frozenset[str]]] = {
+    **dict.fromkeys(("applet", "embed", "object", "portal"), (_of_embedded, frozenset({EMBEDDED}))),
+    **dict.fromkeys(("frame", "iframe"), (_of_frame, frozenset({FRAME}))),
+    "form": (_of_form, frozenset({FORM, OPEN_FORM})),
+    "param": (_of_parameter, frozenset({EMBEDDED})),
+    "script": (_of_script, frozenset({SCRIPT})),
+    "select": (_of_select, frozenset({ANCHOR, SCRIPT})),
 }
-_EMBEDDING = frozenset({EMBEDDED})
-_KINDS_OF = dict.fromkeys(_TELLING, _EMBEDDING) | {
-    "form": frozenset({FORM, OPEN_FORM}),
-    "frame": frozenset({FRAME}),
-    "iframe": frozenset({FRAME}),
-    "script": frozenset({SCRIPT}),
-}
+"""Functions that read an element, and the kinds of links that it may hold."""

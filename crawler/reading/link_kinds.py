@@ -70,7 +70,7 @@ ROUTE: Final = "route"
 _YES, _LAST, _NO = Follow
 
 KINDS: Final = (
-    LinkKind(ANCHOR, "`href` of `a` and `area`, also of drawings and formulas", _YES, _YES),
+    LinkKind(ANCHOR, "`href` of `a` and `area`, also of drawings and formulas; menus", _YES, _YES),
     LinkKind(FRAME, "`src` of `iframe` and `frame`, links in `srcdoc`", _YES, _YES),
     LinkKind(REFRESH, "`meta` refresh, header `Refresh`", _YES, _YES),
     LinkKind(
@@ -114,7 +114,7 @@ KINDS: Final = (
     ),
     LinkKind(
         SCRIPT,
-        "texts of scripts, of `onclick` and of JSON in a page that look like URLs of pages",
+        "texts of scripts, of `onclick`, of `option` and of JSON that look like URLs of pages",
         _LAST,
         _LAST,
     ),
@@ -137,11 +137,11 @@ _LATE = (
     "src original lazy lazy-src bg background background-image bg-src hi-res-src image img img-src"
     " full-src large-src original-src poster url-src thumb"
 )
-LAZY: Final = tuple(f"data-{name}" for name in _LATE.split())
-"""Attributes with the URL of what scripts load late; their values may also be ``5`` or JSON."""
+_LATE_SETS = ("data-srcset", "data-lazy-srcset", "data-original-set", "data-bgset")
+LAZY: Final = (*(f"data-{name}" for name in _LATE.split()), *_LATE_SETS)
+"""Attributes with URLs of what scripts load late; their values may also be ``5`` or JSON."""
 
-LAZY_SETS: Final = ("data-srcset", "data-lazy-srcset", "data-original-set", "data-bgset")
-URL_SETS: Final = frozenset({"srcset", "imagesrcset", *LAZY_SETS})
+URL_SETS: Final = frozenset({"srcset", "imagesrcset", *_LATE_SETS})
 """Attributes that hold several URLs."""
 
 BROWSERS_LOAD: Final = "img script audio video source track input amp-img image bgsound".split()
@@ -166,7 +166,7 @@ URL_ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
     "lowsrc": {"img": RESOURCE},
     "dynsrc": {"img": RESOURCE},
     "manifest": {"html": RESOURCE},
-} | {name: {"iframe": FRAME, ANY: RESOURCE} for name in (*LAZY, *LAZY_SETS)}
+} | {name: {"iframe": FRAME, ANY: RESOURCE} for name in LAZY}
 """Map attributes of HTML that hold URLs to elements, and these to the kinds of their links.
 
 Not of ``link``, ``meta`` and ``param``, where another attribute says what it is.
@@ -196,12 +196,8 @@ RESOURCES: Final = frozenset(
 )
 PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 FEED_TYPES: Final = frozenset(
-    {
-        "application/rss+xml",
-        "application/atom+xml",
-        "application/rdf+xml",
-        "application/feed+json",
-    }
+    "application/rss+xml application/atom+xml application/rdf+xml application/feed+json"
+    " application/xml text/xml".split()
 )
 
 

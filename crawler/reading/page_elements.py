@@ -178,4 +178,4 @@ _COLLECTORS = {
     "script": _collect_script,
     "time": _collect_time,
     "title": _collect_title,
-} | dict.fromkeys(("applet", "embed", "form", "object", "param", "portal"), _collect_telling)
+} | dict.fromkeys("applet embed form object param portal select".split(), _collect_telling)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import xxhash
 
 from crawler.reading.flat_page import attributes_of
-from crawler.reading.link_kinds import LAZY, LAZY_SETS
+from crawler.reading.link_kinds import LAZY
 from crawler.reading.value_addresses import may_be_address, read_css
 
 if TYPE_CHECKING:
@@ -36,9 +36,8 @@ _MAX_ADDRESS_CHARACTERS = 200
 # Pages that load a picture late have its address here, and in "src" one that all pictures share.
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
 _SOURCE_SETS = ("data-srcset", "srcset")
-_LATE = frozenset({*LAZY, *LAZY_SETS})
 _PICTURES = frozenset(("img", "input"))
-_BACKGROUND = re.compile(rf' (?:background|{"|".join(sorted(_LATE))})="').search
+_BACKGROUND = re.compile(rf' (?:background|{"|".join(sorted(LAZY))})="').search
 _POINT = frozenset(("0", "1", "0px", "1px"))
 _LEADING = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?://[^/?#]*)?(?:/|\.{1,2}/)*", re.IGNORECASE)
 _NO_WORD = re.compile(r"[^0-9A-Za-z]+")
@@ -252,9 +251,7 @@ def _source(told: Mapping[str, str]) -> str:
 
 def _late_sources(told: Mapping[str, str]) -> list[str]:
     """Return all addresses that scripts may show in place of the first one."""
-    if _LATE.isdisjoint(told):
-        return []
-    values = [_first_of_set(told[name]) for name in (*LAZY, *LAZY_SETS) if name in told]
+    values = [_first_of_set(told[name]) for name in LAZY if name in told]
     return list(filter(may_be_address, values))
 
 

@@ -28,8 +28,11 @@ _ADDRESSES = (["url", "loc"], ["sitemap", "loc"], ["item", "link"])
 _IDENTITY = ["item", "guid"]
 _FEEDS = frozenset({"rss", "RDF", "feed"})
 _BASE = "{http://www.w3.org/XML/1998/namespace}base"
-# Those of the elements with an attribute: of an entry in Atom, of a page in a sitemap.
-_REFERENCES = (["entry", "link"], ["url", "link"])
+# Those of the elements with an attribute, by their relation; the next part of a feed: RFC 5005.
+_REFERENCES = {
+    "alternate": (["entry", "link"], ["url", "link"]),
+    "next": (["feed", "link"], ["channel", "link"]),
+}
 _LINE = re.compile(rb"[^\r\n]+")
 _ABSOLUTE = re.compile(rb"\s*https?://", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
@@ -193,8 +196,7 @@ class _Listener:
             self._stop()
         # In Atom other links of an entry lead to comments, to an edit form or to a file. In a
         # sitemap they name the same page in other languages.
-        is_page = attributes.get("rel", "alternate") == "alternate"
-        if is_page and self._path[-2:] in _REFERENCES:
+        if self._path[-2:] in _REFERENCES.get(attributes.get("rel", "alternate"), ()):
             # libxml2 leaves an ampersand of an attribute in this form to the caller.
             self._take(attributes.get("href", "").replace("&#38;", "&"))
 

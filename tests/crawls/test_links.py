@@ -112,6 +112,24 @@ def test_a_guess_that_is_missing_hides_no_other_spelling(tmp_path: Path) -> None
     assert {path.partition("?")[0] for path in crawled.kept} == {"/", "/start", "/guessed", "/x"}
 
 
+@pytest.mark.parametrize("media_type", ["application/atom+xml", "application/xml", "text/xml"])
+def test_a_feed_is_followed_to_its_last_part(media_type: str, tmp_path: Path) -> None:
+    def part(number: int) -> Trick:
+        onward = f'<link rel="next" href="/feed/{number + 1}"/>' if number < 3 else ""
+        entry = f'<entry><link href="/entry/{number}"/></entry>'
+        title = f"<title>All that is new, part {number}</title>"
+        text = f'<feed xmlns="http://www.w3.org/2005/Atom">{title}{onward}{entry}</feed>'
+        return lambda exchange: exchange.answer(text.encode(), media_type)
+
+    head = f'<link rel="alternate" type="{media_type}" href="/feed/1">'
+    entries = {f"/entry/{number}": answer(f"entry {number}") for number in (1, 2, 3)}
+    with HostileSite(linked=("/start",)) as site:
+        site.added = {"/start": answer("start", head=head), **entries}
+        site.added |= {f"/feed/{number}": part(number) for number in (1, 2, 3)}
+        crawled = crawl_site(site, tmp_path)
+    assert crawled.kept >= entries.keys()
+
+
 def test_a_crawl_that_stops_before_its_guesses_is_whole(tmp_path: Path) -> None:
     with HostileSite(linked=("/start",)) as site:
         site.added = {"/start": answer("start", head=FEED_LINK), "/feed": feed("/entry")}

@@ -69,6 +69,12 @@ PLACES = (
     Place("content-location", "header", header=("Content-Location", "URL")),
     Place("location", "header", header=("Location", "URL")),
     Place("onclick", "script", "<button onclick=\"location.href='URL'\">on</button>"),
+    Place(
+        "menu",
+        "anchor",
+        '<select onchange="location = this.value"><option>Go<option value="URL">on</select>',
+    ),
+    Place("option", "script", '<select id="to"><option value="URL">on</option></select>'),
     Place("javascript", "script", "<a href=\"javascript:open('URL')\">on</a>"),
     Place("script", "script", '<script>var next = "URL";</script>'),
     Place("script-escaped", "script", '<script>var next = "ESCAPED";</script>'),

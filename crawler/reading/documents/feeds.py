@@ -208,7 +208,7 @@ def _links(element: Element) -> Iterator[str]:
     The name of an entry is its page where that is a URL, and where it has no link.
     """
     found = [one for one in element if _name(one) == "link" and _is_own(one)]
-    alternate = (one for one in found if one.get("rel", "alternate") == "alternate")
+    alternate = (one for one in found if one.get("rel", "alternate") in {"alternate", "next"})
     links = [(one, (one.get("href") or one.text or "").strip()) for one in alternate]
     if not any(target for _, target in links) and _name(element) == "item":
         guid = _child(element, "guid")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.reading.metadata.dates import iso_date, named_day
+from crawler.reading.metadata.dates import DAY_SIGN, iso_date, named_day
 from crawler.reading.metadata.page_titles import folded_name
 
 if TYPE_CHECKING:
@@ -89,7 +89,6 @@ _OTHER_DAY = re.compile(
     r"inscription|регистрац",
     re.IGNORECASE,
 )
-_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"(?<!\d)[^\W\d_]+")
 _NO_NAME = re.compile(
     r"https?:|@|[!?<>{}=#]|\d{2}|^(?:admin|administrator|anonymous|author|by|guest|home|more|read|share|"
@@ -196,21 +195,17 @@ class _Reader:
     def read_day(self, holder: Element, text: str) -> None:
         """Take the day that a text beside the heading names."""
         is_time = holder.tag == "time"
-        if self.wants_date and (is_time or _DIGIT.search(text)) and len(text) <= _MAX_PIECE:
+        if self.wants_date and (is_time or DAY_SIGN.search(text)) and len(text) <= _MAX_PIECE:
             self._read_day(holder, text, is_time=is_time)
         self._label = text
 
     def _read_day(self, holder: Element, text: str, *, is_time: bool) -> None:
-        named = self._named_day(text)
+        named = named_day(text, self.language)
         day = iso_date(holder.get("datetime"), self.language) if is_time else None
         if day is None and named is None:
             return
-        other = self._named_day(text[named[2] :]) if named is not None and day is None else None
-        if (
-            named is not None
-            and other is not None
-            and _MODIFIED.search(text[named[2] :][: other[1]])
-        ):
+        other = None if named is None or day else named_day(text[named[2] :], self.language)
+        if named and other and _MODIFIED.search(text[named[2] :][: other[1]]):
             # "Published 2 June 2019. Last updated 8 January 2025." are two lines.
             self._read_day(holder, text[: named[2]], is_time=False)
             self._label = ""
@@ -231,19 +226,16 @@ class _Reader:
             self.date = self.date or ("byline:time" if is_time else "byline", found)
             self._days.add(found)
 
-    def _named_day(self, text: str) -> tuple[str, int, int] | None:
-        return named_day(text, self.language) if _DIGIT.search(text) else None
-
     def read_end(self, root: Element) -> None:
         """Take the day of the last change that the last lines of a page name."""
         if not self.wants_date or self.date is not None or self.modified is not None:
             return
         day = ""
         for _, text in _last_texts(root):
-            if len(text) > _MAX_PIECE or not (day or _DIGIT.search(text)):
+            if len(text) > _MAX_PIECE or not (day or DAY_SIGN.search(text)):
                 continue
             label = _MODIFIED.search(text) or _GENERATED.search(text)
-            named = self._named_day(text[label.start() :] if label else text)
+            named = named_day(text[label.start() :] if label else text, self.language)
             # A label may stand in an element of its own, before that of the day.
             day = named[0] if named is not None else day if label else ""
             if day and label is not None:
@@ -287,7 +279,7 @@ def _is_marked(holder: Element, pattern: re.Pattern[str]) -> bool:
 
 
 def _marks(element: Element, names: tuple[str, ...]) -> str:
-    return " ".join([element.get(name, "") for name in names])
+    return " ".join([value for name, value in element.items() if name in names])
 
 
 def _texts_behind(heading: Element) -> Iterator[tuple[Element, str]]:

@@ -106,6 +106,10 @@ def iso_date(text: str | None, language: str | None = None) -> str | None:
     return _day(*mailed[:3]) if mailed else None
 
 
+DAY_SIGN = re.compile(r"\d(?:\D*\d){2}|元")
+"""What each line has that names a day: three figures, or the first year of an era."""
+
+
 def named_day(text: str, language: str | None = None) -> tuple[str, int, int] | None:
     """Return the first day that a line names, and where it begins and ends there; None: none.
 
@@ -113,6 +117,8 @@ def named_day(text: str, language: str | None = None) -> tuple[str, int, int] | 
         text: A line of at most some hundred characters.
         language: What the page declares, such as ``en-GB``: ``03/04/2024`` is in April there.
     """
+    if not DAY_SIGN.search(text):
+        return None
     tag = language_tag(language) or ""
     lower = text.lower()
     lower = lower if len(lower) == len(text) else text

@@ -66,6 +66,27 @@ def test_json_is_read_as_what_it_says() -> None:
     assert list(found(f'<script type="application/json">{data}</script>', "script")) == addresses
 
 
+@pytest.mark.parametrize(
+    ("handler", "value", "kind"),
+    [
+        ("location = this.value", "a/b", "anchor"),
+        ("window.open(this.options[this.selectedIndex].value)", "a.html", "anchor"),
+        ("MM_jumpMenu('parent', this, 0)", "?page=2", "anchor"),
+        ("location = this.value", "12", None),
+        ("location = this.value", "either / or", None),
+        ("location.hash = this.value", "a/b", None),
+        ("location = '/at?zone=' + this.value", "Europe/London", None),
+        ("this.form.submit()", "Europe/London", None),
+        ("this.form.submit()", "12", None),
+        ("go(this)", "/a/b", "script"),
+        ("go(this)", "/style.css", None),
+    ],
+)
+def test_options_that_are_urls_are_links(handler: str, value: str, kind: str | None) -> None:
+    menu = f'<select onchange="{escape(handler)}"><option value="{value}">on</option></select>'
+    assert found(menu).get(value) == kind
+
+
 def test_a_form_is_sent_as_it_is() -> None:
     form = (
         '<form action="/list?old=1"><input type="hidden" name="a" value="1 2">'

@@ -10,7 +10,6 @@ from crawler.reading.link_kinds import (
     FORM,
     FRAME,
     LAZY,
-    LAZY_SETS,
     NAMES,
     RESOURCE,
     URL_ATTRIBUTES,
@@ -31,7 +30,7 @@ def test_crawls_and_mirrors_read_each_attribute(attribute: str, element: str) ->
     body = (f"<form>{markup}</form>" if kind == FORM and name != "form" else markup).encode()
     page = collect(parse(body))
     read = further_links(page, body, NAMES) | page.related | dict.fromkeys(page.followed, "")
-    is_late_frame = kind == FRAME and attribute in {*LAZY, *LAZY_SETS}
+    is_late_frame = kind == FRAME and attribute in LAZY
     assert read["/there/page"] in {kind, "", RESOURCE if is_late_frame else kind}
     document = read_document(body, URL, "text/html; charset=utf-8")
     assert document is not None
