@@ -247,9 +247,10 @@ class Job:
     @property
     def _is_something_left(self) -> bool:
         """Whether requests of this visit wait, or may do so when it continues."""
-        is_queueing = self.visits.is_queueing or self.visits.notes.is_following_again
+        visits = self.visits
+        is_queueing = visits.is_queueing or visits.notes.is_following_again
         is_queueing = is_queueing or len(self.frontier.queue) > 0
-        is_queueing = is_queueing or self.visits.asks_again
+        is_queueing = is_queueing or visits.asks_with_cookies or visits.notes.asks_passing
         rules = self.url_rules
         is_queueing = is_queueing or rules.fixed.is_unsettled or rules.validation.is_left
         return is_queueing or has_releasable(self.database.read)

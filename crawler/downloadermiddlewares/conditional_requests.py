@@ -17,8 +17,7 @@ from crawler.downloader.large_bodies import (
     body_size,
     without_file,
 )
-from crawler.downloadermiddlewares.failures import REDIRECTS
-from crawler.downloadermiddlewares.limits import OF_RANGES, content_range
+from crawler.downloadermiddlewares.limits import OF_RANGES, REDIRECTS, content_range
 from crawler.downloadermiddlewares.retries import leased_host
 from crawler.job_registry import CrawlerComponent
 from crawler.pages.gates import GateError

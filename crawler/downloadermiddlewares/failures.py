@@ -20,6 +20,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet.error import ConnectionClosed
 
 from crawler.downloadermiddlewares.limits import (
+    REDIRECTS,
     ForbiddenByRobotsError,
     OutOfScopeError,
     PrivateAddressError,
@@ -51,7 +52,6 @@ _PLAIN = (
     (ForbiddenByRobotsError, Reason.FORBIDDEN),
     (OutOfScopeError, Reason.REDIRECTED_OUT),
 )
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Scrapy raises no errors of their own for these: only the messages tell them from others.
 _SCRAPYS = {
     "max redirections reached": (UNREADABLE, Reason.REDIRECTED_ENDLESSLY),

@@ -129,12 +129,16 @@ def leave_slot(request: Request) -> None:
         del request.meta[DOWNLOAD_SLOT]
 
 
+REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
+
+
 class ReadRedirects(CrawlerComponent):
-    """Lets Scrapy read redirects as others do: HTTP 300, backslashes, an empty Location.
+    """Lets Scrapy read redirects as others do: HTTP 300, backslashes, no or an empty Location.
 
     Answers name their requests, of which the target of a redirect has the Referer. The Location of
-    HTTP 300 is the page that the server prefers. An answer is left as it came where the spider
-    wants to see its status.
+    HTTP 300 is the page that the server prefers. A redirect that leads nowhere and has a body is a
+    page, as browsers show it. An answer is left as it came where the spider wants to see its
+    status.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -144,13 +148,13 @@ class ReadRedirects(CrawlerComponent):
 
     def process_response(self, request: Request, response: Response) -> Response:
         leave_slot(request)
-        location = response.headers.get(b"Location")
-        if location is None or self._is_for_spider(request, response):
+        if response.status not in REDIRECTS or self._is_for_spider(request, response):
             return response
         response.request = response.request or request
+        location = response.headers.get(b"Location") or b""
         if not location.strip():  # it would be the URL itself, again and again
-            del response.headers[b"Location"]
-            return response
+            response.headers.pop(b"Location", None)
+            return response.replace(status=HTTPStatus.OK) if response.body.strip() else response
         path, mark, query = location.partition(b"?")
         if b"\\" in path:
             response.headers[b"Location"] = path.replace(b"\\", b"/") + mark + query

@@ -14,6 +14,7 @@ from crawler.pages.verdicts import (
     FORBIDDEN,
     GONE,
     NEW,
+    NOINDEX,
     NOT_HTML,
     READ,
     UNCHANGED,
@@ -152,23 +153,26 @@ MIN_COPIES = 4
 _MAX_ORIGINALS = 8
 """Texts with the most copies are asked for again, at most this many; walls are besides."""
 
-# A gate may have the URL that it stands for in its own: its text is the same at each.
-_REDIRECTED = """
-SELECT 'redirect ' || hex(coalesce(last_text_digest, target)) AS name, redirects.key, redirects.url
-FROM redirects LEFT JOIN pages ON pages.key = target AND latest = 1 WHERE redirects.key <> target
-"""
-
 # What a URL says now; those that gave a page since are left out. A long text has no cluster, so its
 # copies are told by their original. For what a redirect led to, the URL that redirected is asked.
-# With ?2 = 1 it is all that says what another URL says.
+# A gate may have that URL in its own, so it is known by its text, as a page with noindex is.
+# With ?2 = 1 it is all that says what another URL says. The order of a CROSS JOIN is kept: SQLite
+# would read all pages to find those of walls.
 _STANDING = f"""
 WITH originals AS (
   SELECT duplicate_of FROM pages WHERE latest = 1 AND seen_visit = ?1 AND duplicate_of NOTNULL
   GROUP BY 1 HAVING count(*) >= ?2
   ORDER BY count(*) DESC LIMIT iif(?2 = 1, -1, {_MAX_ORIGINALS})),
-redirected AS ({_REDIRECTED}),
+redirected AS (
+  SELECT coalesce(last_text_digest, target) AS content, redirects.key, redirects.url
+  FROM redirects LEFT JOIN pages ON pages.key = target AND latest = 1
+  WHERE redirects.key <> target),
+answers AS (
+  SELECT 'status ' || ifnull(hex(visible_digest), status) AS name, key, url, seen_at, latest
+  FROM pages WHERE visit = ?1
+  AND (verdict = '{FAILED}' AND status >= 400 OR verdict = '{NOINDEX}')),
 said (name, key, url, seen_at) AS (
-SELECT 'wall ' || cluster, key, url, seen_at FROM wall_pages JOIN pages ON pages.id = page
+SELECT 'wall ' || cluster, key, url, seen_at FROM wall_pages CROSS JOIN pages ON pages.id = page
 WHERE seen_visit = ?1 AND (latest = 1 OR verdict IN ({listed(WALLS)}))
   AND (?2 = 1 OR cluster IN (
     SELECT id FROM wall_clusters
@@ -181,19 +185,17 @@ SELECT 'copy ' || ifnull(duplicate_of, id), key, url, seen_at FROM pages
 WHERE (duplicate_of IN originals OR id IN originals) AND latest = 1 AND seen_visit = ?1
   AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = id)
 UNION ALL
-SELECT 'status ' || status, key, url, seen_at FROM pages
-WHERE visit = ?1 AND verdict = '{FAILED}' AND (?2 = 1 OR latest = 1) AND status IN (
-    SELECT status FROM pages
-    WHERE visit = ?1 AND verdict = '{FAILED}' AND status >= 400
-    GROUP BY 1 HAVING count(*) >= ?2)
+SELECT name, key, url, seen_at FROM answers WHERE (?2 = 1 OR latest = 1)
+  AND name IN (SELECT name FROM answers GROUP BY 1 HAVING count(*) >= ?2)
 )
+SELECT min(name), key, url, seen_at FROM (
 SELECT name, redirects.key, redirects.url, seen_at FROM said JOIN redirects ON target = said.key
 UNION ALL
 SELECT * FROM said WHERE key NOT IN (SELECT key FROM redirects UNION SELECT target FROM redirects)
 UNION ALL
-SELECT *, NULL FROM redirected
-WHERE name IN (SELECT name FROM redirected GROUP BY 1 HAVING count(*) >= ?2)
-ORDER BY 1, 4 DESC
+SELECT 'redirect ' || hex(content), key, url, NULL FROM redirected
+WHERE content IN (SELECT content FROM redirected GROUP BY 1 HAVING count(*) >= ?2)
+) GROUP BY key ORDER BY 1, 4 DESC
 """
 
 
@@ -290,7 +292,8 @@ class KnownUrls:
     ) -> Iterator[tuple[str, bytes, str, float | None]]:
         """Yield a name for each answer of several URLs of a visit, with key, URL and time of each.
 
-        Those of an answer follow each other, the last met first; of redirects no time is known.
+        Those of an answer follow each other, the last met first; of redirects no time is known. One
+        that is known by a redirect and by the text behind it comes once.
 
         Args:
             visit: The visit.

@@ -246,11 +246,6 @@ class Visits:
         return bool(self.notes.late_cookies or self.cookies.due)
 
     @property
-    def asks_again(self) -> bool:
-        """Whether what may say something else by now is to be asked for again in the end."""
-        return self.asks_with_cookies or self.notes.asks_passing
-
-    @property
     def is_queueing(self) -> bool:
         return self._database.meta(meta_names.QUEUEING) == "1"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,9 @@ _SAMPLE = 3
 _MAX_GROUPS = 20
 """Groups that are asked at all, the largest of them."""
 
+_MAX_GATES = 3
+"""Ask a URL this many times: behind one gate may be another, and some never say the same."""
+
 _Asked = tuple[bytes, str]
 
 
@@ -43,9 +46,11 @@ class AskingAgain:
 
     def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
         self._job = job
+        self._notes = job.visits.notes
         self._spider = spider
         self._enqueue = enqueue
         self._end_of = job.frontier.redirects.end_of
+        self._times: Counter[bytes] = Counter()
 
     def _ask_again(self, key: bytes, url: str) -> bool:
         depth = self._job.frontier.seen.depth(key) or 0
@@ -57,6 +62,7 @@ class AskingAgain:
         is_queued = self._enqueue(request.replace(dont_filter=True))
         if is_queued:
             self._job.frontier.redirects.forget(key)
+            self._times[key] += 1
         return is_queued
 
     def _content_digest(self, key: bytes) -> bytes | None:
@@ -77,13 +83,8 @@ class LateCookies(AskingAgain):
 
     def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
         super().__init__(job, spider, enqueue)
-        self._notes = job.visits.notes
-        # What the asked URLs of each group said before; empty when the group is through.
+        # What the asked URLs of each group said before.
         self._tried: dict[str, dict[bytes, bytes | None]] = {}
-
-    @property
-    def is_due(self) -> bool:
-        return self._job.visits.asks_with_cookies
 
     def ask(self) -> bool:
         """Ask for some URLs again, where there is nothing else to do; return whether there are."""
@@ -117,14 +118,14 @@ class LateCookies(AskingAgain):
         return sorted(groups.items(), key=lambda group: -len(group[1]))[:_MAX_GROUPS]
 
     def _ask(self, name: str, urls: list[_Asked]) -> int:
-        tried = self._tried.get(name)
-        if tried is None:
-            chosen = urls[:_SAMPLE]
-        elif any(self._content_digest(key) != said for key, said in tried.items()):
-            chosen = [(key, url) for key, url in urls if key not in tried]
-        else:
-            chosen = []
-        self._tried[name] = {} if tried else {key: self._content_digest(key) for key, _ in chosen}
+        tried = self._tried.setdefault(name, {})
+        changed = {key for key, said in tried.items() if self._content_digest(key) != said}
+        is_endless = any(self._times[key] >= _MAX_GATES for key, _ in urls)
+        if is_endless or (tried and not changed):
+            return 0
+        chosen = [one for one in urls if one[0] in changed or one[0] not in tried]
+        chosen = chosen if tried else chosen[:_SAMPLE]
+        tried.update((key, self._content_digest(key)) for key, _ in chosen)
         return sum(self._ask_again(key, url) for key, url in chosen)
 
 
@@ -155,7 +156,6 @@ class _Answer:
         asked: What the URLs of the last round said before, until it is looked at what came.
         size: How many URLs are asked for next; 0: none any more.
         failures: Rounds without a page, one after the other; a page halves them.
-        has_begun: Whether any URL was asked for.
         has_opened: Whether any URL gave a page.
     """
 
@@ -165,7 +165,6 @@ class _Answer:
     asked: dict[bytes, bytes | None] = field(default_factory=dict)
     size: int = 1
     failures: int = 0
-    has_begun: bool = False
     has_opened: bool = False
 
     def note(self, opened: Collection[bytes]) -> None:
@@ -201,7 +200,6 @@ class PassingAnswers(AskingAgain):
 
     def __init__(self, job: Job, spider: Any, enqueue: Callable[[Request], bool]) -> None:
         super().__init__(job, spider, enqueue)
-        self._notes = job.visits.notes
         self._answers: defaultdict[tuple[str, str], _Answer] = defaultdict(_Answer)
         self._hosts: defaultdict[str, set[str]] = defaultdict(set)
         # Where URLs led that were asked for: a page of a gate stays what it is.
@@ -217,12 +215,9 @@ class PassingAnswers(AskingAgain):
         if not self.is_due or time.monotonic() < self.due_at < math.inf:
             return False
         self.due_at = math.inf
-        standing, named, visits = set[bytes](), set[bytes](), self._job.visits
+        standing, visits = set[bytes](), self._job.visits
         asked = {key for answer in self._answers.values() for key in answer.asked}
         for name, key, url, met_at in visits.known.standing(visits.number):
-            if key in named:
-                continue  # by the text of a notice too, and by the redirect to it
-            named.add(key)
             host = urlsplit(url).netloc
             hosts = self._hosts[name]
             if len(hosts) < _MAX_HOSTS:
@@ -235,13 +230,22 @@ class PassingAnswers(AskingAgain):
                 answer.urls[key] = url
         found = 0
         for (name, _), answer in self._answers.items():
-            if name.startswith("status ") and not answer.has_begun:
+            is_new = not (answer.asked or answer.failures or answer.has_opened)
+            if is_new and name.startswith("redirect "):  # its name is what it says now
+                answer.size = int(all(self._times[key] < _MAX_GATES for key in answer.urls))
+            elif is_new and name.startswith("status "):
                 # Those of all hosts were counted, and some of them may be gone for good.
                 answer.size = _SAMPLE if len(answer.urls) >= MIN_COPIES else 0
             found += self._ask_some(answer, standing)
         self.is_due = found > 0 or self.due_at < math.inf
         self._notes.note_passing(asks=self.is_due)
         return found > 0
+
+    def note_left(self) -> None:
+        """Store that some may be left, where a crawl ends before all were asked for."""
+        if self.is_due:
+            standing = self._job.visits.known.standing(self._job.visits.number)
+            self._notes.note_passing(asks=any(standing))
 
     def _ask_some(self, answer: _Answer, standing: Collection[bytes]) -> int:
         """Ask for some URLs of an answer, unless it was met a short while ago."""
@@ -255,7 +259,6 @@ class PassingAnswers(AskingAgain):
             return 0
         chosen = list(islice(answer.urls.items(), answer.size))
         self._led_to.update({self._end_of(key) for key, _ in chosen} - dict(chosen).keys())
-        answer.has_begun = True
         answer.asked = {key: self._content_digest(key) for key, _ in chosen}
         return sum(self._ask_again(key, url) for key, url in chosen)
 

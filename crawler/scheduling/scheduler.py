@@ -136,6 +136,7 @@ class FrontierScheduler(BaseScheduler):
         self._alarm.set(math.inf)
         with suppress(CrawlStorageError):
             self._acknowledge()
+            self._passing.note_left()
         self._job.end_visit()
         return self._dupefilter.close(reason)
 
@@ -329,14 +330,13 @@ class FrontierScheduler(BaseScheduler):
     def _rebuild(self, queued: QueuedRequest) -> Request | None:
         """Decode a stored request; log one that is malformed and end it as failed."""
         try:
-            request = self._restored(queued)
+            return self._restored(queued)
         except MalformedRequestError as error:
             logger.error("%s cannot be taken up again: %s", queued.url, error)  # noqa: TRY400
             self._finish([queued.id], failed=True)
             self._job.result.broken_requests += 1
             self._rules.substitutes.note_failure([queued.url])
             return None
-        return request
 
     def _restored(self, queued: QueuedRequest) -> Request:
         """Return the request that the queue held, at the least depth that became known.
@@ -423,7 +423,7 @@ class FrontierScheduler(BaseScheduler):
             return True
         rules, unfollowed = self._rules, self._unfollowed
         is_busy = rules.regrouping.is_pending or rules.validation.is_under_way or unfollowed.is_busy
-        return is_busy or self._late.is_due or self._passing.is_due
+        return is_busy or self._job.visits.asks_with_cookies or self._passing.is_due
 
     def _has_room(self) -> bool:
         """Return whether requests may be handed out; beyond the limit only those pages need."""

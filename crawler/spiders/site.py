@@ -19,7 +19,7 @@ from crawler.pages.reasons import Reason
 from crawler.pages.verdicts import FAILED
 from crawler.reading.link_kinds import ANCHOR, SITEMAP, Follow
 from crawler.reading.sitemaps import SitemapLimits
-from crawler.request_meta import FIXED, LED_BY, LINK_KIND, LIST, SEED, SPELLING
+from crawler.request_meta import FIXED, LED_BY, LINK_KIND, LIST, SEED, SPELLING, WHOLE
 from crawler.spiders.argument_table import SITE
 from crawler.spiders.arguments import (
     check_site,
@@ -65,6 +65,8 @@ if TYPE_CHECKING:
 
 _HASH_ROUTE = re.compile(rb"""\shref\s*=\s*["']?[^"'\s<>#]*(#!?/[^"'\s<>]*)""", re.IGNORECASE)
 """A link to a route of an application of which no server is told: to a crawl, the page itself."""
+
+_ROUTE = re.compile(b"#[!/]")  # to search for # alone is several times as fast as for "#/"
 
 # Where the project bounds the length of URLs nowhere.
 _MAX_URL = 65_536
@@ -264,9 +266,12 @@ class SiteSpider(SitemapSpider):
         if captured.nofollow:
             self.result.refuse_link(ON_NOFOLLOW_PAGES, len(captured.links))
         body = captured.document or response.body
-        if b"#/" in body or b"#!" in body:
+        if _ROUTE.search(body):
             self.result.refuse_link(HASH_ROUTES, len(set(_HASH_ROUTE.findall(body))))
-        return super()._results(response, captured)
+        yield from super()._results(response, captured)
+        if SEED in response.meta and captured.row.links < 2 and b"Set-Cookie" in response.headers:
+            request: Any = response.request  # it may have led to a gate
+            yield request.replace(meta={WHOLE: True}, dont_filter=True)
 
     def _may_land(self, response: Response, source: str) -> bool:
         """Return whether a redirect is to be taken; that of a seed may move the scope."""

@@ -170,6 +170,96 @@ def test_a_gate_that_knows_the_way_back_is_found_among_redirects(tmp_path: Path)
     assert titles.items() >= {path: f"Page {path} of login" for path in PAGES}.items()
 
 
+class RowOfGatesSite(MadeSite):
+    """Leads to one gate after the other, and each hands out the cookie that it asks for."""
+
+    gates = ("consent", "age", "region")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: Counter[str] = Counter()
+
+    def respond(self, request: Request) -> Response:
+        path = request.target
+        self.asked[path] += 1
+        name = path.strip("/").partition("?")[0]
+        if name in self.gates:
+            text = f"<h1>Your {name}</h1><p>Do you tell us your {name}?</p>"
+            return Response(text.encode(), headers={"Set-Cookie": f"{name}=1; Path=/"})
+        if path not in {"/", *PAGES}:
+            return NOT_FOUND
+        for gate in self.gates:
+            if gate not in request.cookie:
+                return Response(status=302, headers={"Location": f"/{gate}?to={path}"})
+        links = "".join(f'<a href="{one}">{one}</a> ' for one in sorted(PAGES))
+        return Response(document(f"Page {path}", links if path == "/" else ""))
+
+
+def test_all_gates_in_a_row_are_passed(tmp_path: Path) -> None:
+    with RowOfGatesSite() as site:
+        crawl(f"{site.origin}/", tmp_path, *MANY)
+    titles = {row["url"].removeprefix(site.origin): row["title"] for row in pages(tmp_path)}
+    assert titles.items() >= {path: f"Page {path}" for path in ("/", *PAGES)}.items()
+
+
+class ReloadedSite(RowOfGatesSite):
+    """Gives a cookie with a page that reloads itself, and its pages to those who have it.
+
+    Args:
+        refresh: The header ``Refresh`` of that page, "" without one.
+    """
+
+    def __init__(self, refresh: str) -> None:
+        super().__init__()
+        self._refresh = refresh
+
+    def respond(self, request: Request) -> Response:
+        if "passed=1" in request.cookie or request.target not in {"/", *PAGES}:
+            return super().respond(replace(request, cookie="consent age region"))
+        headers = {"Set-Cookie": "passed=1; Path=/"}
+        headers |= {"Refresh": self._refresh} if self._refresh else {}
+        script = "<script>location.reload()</script>"
+        return Response(f"<p>Checking your browser ...</p>{script}".encode(), headers=headers)
+
+
+@pytest.mark.parametrize("refresh", ["", "1", "0; url=/"])
+def test_a_seed_that_gives_a_cookie_and_leads_nowhere_is_asked_again(
+    refresh: str, tmp_path: Path
+) -> None:
+    with ReloadedSite(refresh) as site:
+        crawl(f"{site.origin}/", tmp_path, *MANY)
+    titles = {row["url"].removeprefix(site.origin): row["title"] for row in pages(tmp_path)}
+    assert titles.items() >= {path: f"Page {path}" for path in ("/", *PAGES)}.items()
+
+
+class RestlessSite(RowOfGatesSite):
+    """Leads from all its pages but one to a page that says something else each time."""
+
+    cookie = "seen=1; Path=/"
+
+    def respond(self, request: Request) -> Response:
+        self.asked[request.target] += 1
+        if request.target == "/":
+            links = "".join(f'<a href="{one}">{one}</a> ' for one in sorted(PAGES))
+            return Response(document("Home", links))
+        if request.target in PAGES:
+            return Response(status=302, headers={"Location": "/today"})
+        if request.target == "/today":
+            text = document(f"Offer {self.asked.total()}")
+            return Response(text, headers={"Set-Cookie": self.cookie} if self.cookie else {})
+        return NOT_FOUND
+
+
+@pytest.mark.parametrize("cookie", ["seen=1; Path=/", ""])
+def test_redirects_to_what_always_changes_are_asked_again_a_few_times(
+    tmp_path: Path, cookie: str
+) -> None:
+    with RestlessSite() as site:
+        site.cookie = cookie
+        crawl(f"{site.origin}/", tmp_path, *MANY)
+    assert sum(site.asked[path] for path in PAGES) <= 3 * len(PAGES)
+
+
 @pytest.mark.parametrize("attributes", ["Domain=localhost; HttpOnly", "Path=/; Secure"])
 def test_cookies_of_this_machine_are_sent_there(attributes: str, tmp_path: Path) -> None:
     with GatedSite("gate") as site:

@@ -17,7 +17,6 @@ from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.verify.file_checks import find_unindexed
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import Further, verify
 from crawler.pages.page_store import PageStore
 from crawler.run import JobOptions
@@ -35,6 +34,7 @@ from tests.crawls.kills import (
     kill_workers,
     wait_for,
 )
+from tests.no_watch import NoWatch
 from tests.sites.many import ManyPages, pages
 
 if TYPE_CHECKING:

@@ -88,3 +88,15 @@ def test_packed_files_that_an_update_leaves_are_named(tmp_path: Path) -> None:
         done = scrapy("crawl", "replay", "-a", archive, "-s", f"JOBDIR={jobdir}")
         assert (done.returncode, jobdir.exists()) == (2, False)
         assert f"{path.name} is no archive: WARC, WARC in gzip or zstd, WACZ" in done.stderr
+
+
+def test_a_mirror_of_nothing_is_not_packed(tmp_path: Path) -> None:
+    with NeedingSite() as site:
+        url = site.url
+    options = ("--format", "zip", "-s", "CRAWL_RETRY_BUDGET_SECS=1")
+    made = mirror(url, tmp_path / "m", *options, status=1)
+    packed = scrapy("mirror", "pack", str(tmp_path / "m"))
+    for done in (made.done, packed):
+        assert done.returncode == 1
+        assert "nothing was packed" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,15 @@ class DownSite(MendedSite):
         return Response(status=521) if answer.body == Response(NOTICE).body else answer
 
 
+class ShySite(MendedSite):
+    """Asks that its notice be not kept."""
+
+    def respond(self, request: Request) -> Response:
+        answer = super().respond(request)
+        headers = {"X-Robots-Tag": "noindex"} if answer.body == Response(NOTICE).body else {}
+        return replace(answer, headers=headers)
+
+
 class BusySite(MendedSite):
     """Answers so few requests in two seconds, and says to others to try again."""
 
@@ -111,6 +121,14 @@ def test_pages_of_a_server_that_was_down_are_fetched_when_it_is_up(tmp_path: Pat
     with DownSite(20) as site:
         crawl(f"{site.origin}/", tmp_path, *QUICK)
         assert kept_pages(tmp_path, site) == {"/", *site.paths}
+    assert check(tmp_path).findings == ()
+
+
+def test_pages_behind_a_notice_that_asks_not_to_be_kept_are_fetched(tmp_path: Path) -> None:
+    with ShySite(40) as site:
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        assert kept_pages(tmp_path, site) == {"/", *site.paths}
+        assert all(site.asked[path] <= 2 for path in site.paths)
     assert check(tmp_path).findings == ()
 
 
@@ -224,4 +242,13 @@ def test_a_crawl_that_is_killed_before_it_asks_again_does_so_when_it_goes_on(
         asked = site.asked.copy()
         crawl(f"{site.origin}/", tmp_path, *QUICK)
         assert site.asked == asked, "it is finished"
+    assert check(tmp_path).findings == ()
+
+
+def test_a_crawl_that_ends_at_its_limit_asks_again_when_it_goes_on(tmp_path: Path) -> None:
+    with MendedSite(40) as site:
+        crawl(f"{site.origin}/", tmp_path, "-a", "max_pages=41", *QUICK)
+        assert not kept_pages(tmp_path, site) >= set(site.paths)
+        crawl(f"{site.origin}/", tmp_path, *QUICK)
+        assert kept_pages(tmp_path, site) >= {"/", *site.paths}
     assert check(tmp_path).findings == ()

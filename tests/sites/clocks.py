@@ -41,7 +41,7 @@ FOOTERS: Mapping[str, Callable[[float], str]] = {
 }
 """What the footer of a page says, by the time of the answer."""
 
-THINGS = 16
+THINGS = 8
 EVENTS = 40
 
 

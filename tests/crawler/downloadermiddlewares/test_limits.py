@@ -80,6 +80,7 @@ class TestReadRedirects:
             (302, "\\a\\b?c=\\d", (302, b"/a/b?c=\\d")),
             (302, " ", (302, None)),
             (307, "/a", (307, b"/a")),
+            (201, None, (201, None)),
         ],
     )
     def test_it_leads_where_others_go(

@@ -37,10 +37,6 @@ def chain(exchange: Exchange) -> None:
         exchange.redirect(f"/redirect/chain?step={step + 1}")
 
 
-def without_location(exchange: Exchange) -> None:
-    exchange.answer(document("Moved, nobody knows where"), status=302)
-
-
 TRICKS: dict[str, Callable[[Exchange], None]] = {
     "/redirect/plain": _to("/plain/301"),
     "/redirect/loop": _to("/redirect/loop-back"),
@@ -54,5 +50,5 @@ TRICKS: dict[str, Callable[[Exchange], None]] = {
     "/redirect/ftp": _to("ftp://127.0.0.1/secret"),
     "/redirect/data": _to("data:text/html,<p>made up</p>"),
     "/redirect/malformed": _to("http://[::1/"),
-    "/redirect/no-location": without_location,
+    "/redirect/no-location": lambda exchange: exchange.answer(b"", status=302),
 }
