@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BEGIN = "<!-- written by benchmarks/rules.py --simulate -->"
 END = "<!-- end of benchmarks/rules.py --simulate -->"
 
-_CAP = 4
+_CAP = 8
 """A crawl ends after this many fetches a content."""
 
 _LARGE = "12,000"

@@ -16,7 +16,7 @@ from crawler.pages.page_store import PageStore
 from crawler.pages.shared_verdicts import FleetOriginals
 from crawler.storage import meta_names
 from crawler.storage.states import DONE, FAILED, LEASED, SKIPPED, WAITING, RequestState
-from crawler.url_rules.learned_rule import gained, weakest
+from crawler.url_rules.learned_rule import FetchedForms, weakest
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.skipped import TRY
 from crawler.url_rules.url_groups import content_of, forms_of
@@ -169,8 +169,8 @@ class Admission:
 
     def _proves(self, address: Address, doubt: _Doubt) -> bool:
         """Return whether a URL differs in more than ids from those of its page that were tried."""
-        tried = {self._rules.form(doubt.standing), *forms_of(doubt.known.tested)}
-        return bool(gained(self._rules.form(address), tried))
+        tried = FetchedForms([self._rules.form(doubt.standing), *forms_of(doubt.known.tested)])
+        return bool(tried.gained(self._rules.form(address)))
 
     def _explores(self, rules: Sequence[LearnedRule], address: Address, doubt: _Doubt) -> bool:
         """Decide whether to make a request that rules would skip, in order to try them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +19,7 @@ from crawler.url_rules.learning.transforms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
     from crawler.url_rules.learning.address import Address
@@ -58,40 +59,38 @@ _MAX_VALUE = 60  # characters that a report shows
 _FEW = re.compile(r"[A-Za-z_/-]{0,20}|[0-9]{1,2}")
 
 
-def gained(form: Form, fetched: Collection[Form]) -> AbstractSet[Part]:
-    """Return the parts that a further URL of a page would prove.
+class FetchedForms(set[Form]):
+    """The forms of a page's URLs that were fetched, and the parts that these prove together.
 
     A URL is best compared with one that has fewer parts, or more: a view of all of a page and one
     to be printed may have the same text, and the plain page another. Where no such URL was fetched,
     it is compared with all.
 
-    Args:
-        form: The form of the URL.
-        fetched: The forms of the URLs of the page that were fetched.
-
-    Complexity: quadratic in the forms of the page that were fetched, which are few.
+    Complexity: quadratic in the forms, which are few, once for all further URLs of the page.
     """
-    if form in fetched:
-        return frozenset()
-    strong = [form ^ other for other in fetched if _is_nested(form, other)]
-    if strong:
-        return frozenset().union(*map(_with_pairs, strong)) - proved(fetched, are_nested=True)
-    return frozenset().union(*(form ^ other for other in fetched)) - proved(fetched)
+
+    def gained(self, form: Form) -> AbstractSet[Part]:
+        """Return the parts that a further URL of the page would prove."""
+        if form in self:
+            return frozenset()
+        strong = [form ^ other for other in self if _is_nested(form, other)]
+        if strong:
+            return frozenset().union(*map(_with_pairs, strong)) - self._proved_by_nested
+        return frozenset().union(*(form ^ other for other in self)) - self.proved
+
+    @cached_property
+    def proved(self) -> Form:
+        """The parts that are proved since the URLs lead to the same text."""
+        return _proved(combinations(self, 2))
+
+    @cached_property
+    def _proved_by_nested(self) -> Form:
+        """The same from pairs in which one has all parts of the other."""
+        return _proved(pair for pair in combinations(self, 2) if _is_nested(*pair))
 
 
-def proved(fetched: Collection[Form], *, are_nested: bool = False) -> Form:
-    """Return the parts that are proved by URLs of a page that lead to the same text.
-
-    Args:
-        fetched: The forms of the URLs.
-        are_nested: Whether to count only pairs in which one has all parts of the other.
-    """
-    differing = [
-        one ^ other
-        for one, other in combinations(fetched, 2)
-        if not are_nested or _is_nested(one, other)
-    ]
-    return frozenset[Part]().union(*map(_with_pairs, differing))
+def _proved(pairs: Iterable[tuple[Form, Form]]) -> Form:
+    return frozenset[Part]().union(*(_with_pairs(one ^ other) for one, other in pairs))
 
 
 def _with_pairs(difference: Form) -> Form:

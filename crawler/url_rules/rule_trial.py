@@ -10,7 +10,7 @@ from crawler.frontier.order import host_number
 from crawler.pages.page_row import url_of
 from crawler.storage import meta_names
 from crawler.storage.states import COVERED, FORGOTTEN, REVOKED, RuleStatus
-from crawler.url_rules.learned_rule import LearnedRule, gained, overlap, proved, shown_value
+from crawler.url_rules.learned_rule import FetchedForms, LearnedRule, overlap, shown_value
 from crawler.url_rules.learning.address import Address
 from crawler.url_rules.learning.evidence import CounterExample, agreement
 from crawler.url_rules.learning.hypothesis import MAX_EXCEPTIONS
@@ -227,11 +227,11 @@ class RuleTrial:
         if form == first or after_rules != self._rules.apply(other):
             return
         known = self._state.groups.get(after_rules.digest)
-        fetched = set() if known is None else {first, *forms_of(known.tested)}
+        fetched = FetchedForms([first, *forms_of("" if known is None else known.tested)])
         if known is None or form in fetched:
             return
         self._state.groups.note_tested(after_rules.digest, {form, *fetched})
-        self._note_proved(gained(form, fetched) - proved(fetched), page)
+        self._note_proved(fetched.gained(form) - fetched.proved, page)
 
     def _note_proved(self, parts: Iterable[Part], page: int | None) -> None:
         rules = {rule.id: rule for rule in self._rules}

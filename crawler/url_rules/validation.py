@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from itertools import groupby
 from math import ceil, prod
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
@@ -16,8 +18,7 @@ from crawler.url_rules.learned_rule import (
     OTHER_VALUES,
     PROVEN,
     UNDECIDED,
-    gained,
-    proved,
+    FetchedForms,
 )
 from crawler.url_rules.learning.transforms import ReplaceValues, about, is_open
 from crawler.url_rules.skipped import START
@@ -25,7 +26,7 @@ from crawler.url_rules.url_groups import forms_of
 from crawler.url_rules.value_counts import ValueSurvey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from crawler.url_rules.learned_rule import Form, LearnedRule, Proof
     from crawler.url_rules.rule_state import RuleState
@@ -285,18 +286,13 @@ class Validation:
         rules = {rule.id: rule for rule in self._rules if self._is_wanting(rule)}
         if not rules:
             return False
-        # One page may have hundreds.
-        forms = {one.standing: self._form(one.standing) for one in candidates}
-        trials = [
-            _Trial(one, self._proofs_of(one, forms[one.standing], rules)) for one in candidates
-        ]
-        trials = [trial for trial in trials if trial.proofs]
+        pages = groupby(candidates, attrgetter("group"))
+        trials = [trial for _, page in pages for trial in self._trials(list(page), rules)]
         trials.sort(key=lambda trial: (-len(trial.proofs), _draw(trial)))
         tried = []
         for trial in trials:
-            if trial.request.group in self._groups:
-                continue
-            if any(self._lacks(rule, proof) > 0 for rule, proof in trial.proofs):
+            is_lacking = any(self._lacks(rule, proof) > 0 for rule, proof in trial.proofs)
+            if is_lacking and trial.request.group not in self._groups:
                 self._groups.add(trial.request.group)
                 self._count(trial)
                 tried.append(trial.request.id)
@@ -321,20 +317,25 @@ class Validation:
             self._forms[request.id] = None if form is None else self._same.setdefault(form, form)
         return self._forms[request.id]
 
-    def _proofs_of(
-        self, request: SkippedCandidate, standing: Form | None, rules: Mapping[int, LearnedRule]
-    ) -> list[tuple[LearnedRule, Proof]]:
-        """Return the proofs that a request gives and that rules still lack."""
-        form = self._form_of(request)
-        if form is None or standing is None:
-            return []
-        fetched = {standing, *forms_of(request.tested)}
-        gains = [part for part in gained(form, fetched) if part[0] in rules]
-        proofs = {(n, rules[n].counted_as(thing, value)) for n, thing, value in gains}
+    def _trials(
+        self, page: Sequence[SkippedCandidate], rules: Mapping[int, LearnedRule]
+    ) -> Iterator[_Trial]:
+        """Yield the requests for a page that give proofs which rules still lack."""
+        if (standing := self._form(page[0].standing)) is None:
+            return
+        fetched = FetchedForms([standing, *forms_of(page[0].tested)])
         # A page may have a token for each link to it: a further page tells more than a token.
-        known = {(n, (thing, OTHER_VALUES)) for n, thing, _ in proved(fetched)}
-        lacking = ((rules[n], proof) for n, proof in proofs - known)
-        return [(rule, proof) for rule, proof in lacking if self._lacks(rule, proof) > 0]
+        known = {(n, (thing, OTHER_VALUES)) for n, thing, _ in fetched.proved}
+        for request in page:
+            form = self._form_of(request)
+            gains = frozenset() if form is None else fetched.gained(form)
+            given = {
+                (n, rules[n].counted_as(thing, value)) for n, thing, value in gains if n in rules
+            }
+            lacking = ((rules[n], proof) for n, proof in given - known)
+            proofs = [one for one in lacking if self._lacks(*one) > 0]
+            if proofs:
+                yield _Trial(request, proofs)
 
     def _is_proven(self, rule: LearnedRule, proof: Proof) -> bool:
         return rule.is_an_id(*proof) or rule.tried[proof] >= self._wanted(rule, proof)

@@ -55,9 +55,9 @@ def test_figures_are_those_of_all_seeds() -> None:
     row = judged("no duplicates", 2)
     assert (row.seeds, row.contents, row.fetches_a_page) == (2, 315, 1.0)
     assert (row.lost, row.losing, row.ended) == (0, 0, 2)
-    # One page a fetch, then nothing until four times as many: 1/8 is above the curve.
-    assert row.area == pytest.approx(7 / 8, abs=0.001)
-    assert "| no duplicates | 315 | 1.00 | 0 | 0 of 2 | 2 of 2 | 0.875 |" in table([row])
+    # One page a fetch, then nothing until eight times as many: 1/16 is above the curve.
+    assert row.area == pytest.approx(15 / 16, abs=0.001)
+    assert "| no duplicates | 315 | 1.00 | 0 | 0 of 2 | 2 of 2 | 0.938 |" in table([row])
 
 
 def test_names_are_chosen_by_patterns_and_large_sites_by_name_alone() -> None:
