@@ -193,8 +193,7 @@ class PackCommand(OwnedCommand):
     def act_on(self, folder: Path, opts: _PackOptions) -> int:
         from crawler.console.mirror_packing import ZIM, ZIP, formats_of, pack
 
-        pack(folder, formats_of(opts.format, (ZIP, ZIM)), self.progress)
-        return os.EX_OK
+        return pack(folder, formats_of(opts.format, (ZIP, ZIM)), self.progress)
 
 
 @dataclass(frozen=True)
@@ -322,7 +321,7 @@ class MirrorCommand(FetchingCommand):
         status = Mirroring(folder, arguments, self, packs=packs).run()
         packed = [name for name in formats if name != WACZ and status != INTERRUPTED]
         if packed:
-            pack(folder, packed, self.progress)
+            status = pack(folder, packed, self.progress) or status
         tell_outdated(folder, packed)
         return status
 

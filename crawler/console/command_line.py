@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from crawler.console.escaping import close_stdout, plain_logs, say, say_json, say_or_go_on
+from crawler.console.escaping import leave_unsaid, plain_logs, say, say_json, say_or_go_on
 from crawler.console.options import CommandError, NoOptions, declare, read_options, refuse_options
 from crawler.console.progress import ProgressLine
 from crawler.storage.errors import is_of_disk
@@ -200,11 +200,11 @@ class Command(ABC):
         if isinstance(error, (UserError, NearDupError, *self.own_errors)):
             return self.complain(self.words(str(error)), error)
         if isinstance(error, BrokenPipeError):
-            close_stdout()  # the reader (head, a pager) has had enough; that is no error
+            leave_unsaid(sys.stdout)  # the reader (head, a pager) has had enough; that is no error
             return self.exitcode
         if isinstance(error, OSError):
             if error.filename is None:
-                close_stdout()
+                leave_unsaid(sys.stdout)
                 if is_of_disk(error):
                     error.filename = "standard output"
             return self.complain(words_of(error), error)

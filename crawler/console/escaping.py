@@ -17,7 +17,7 @@ import unicodedata
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 from crawler.storage.errors import JobError
 
@@ -83,9 +83,9 @@ def say(
     print(plain(line, with_lines=with_lines), file=file, flush=flush or to_stderr)
 
 
-def close_stdout() -> None:
-    """Let what is still buffered go nowhere, when Python flushes it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def leave_unsaid(stream: TextIO) -> None:
+    """Let go nowhere what is still buffered, when Python flushes it at its end, and what comes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def say_or_go_on(line: str, *, to_stderr: bool = False, with_lines: bool = False) -> None:
@@ -96,8 +96,7 @@ def say_or_go_on(line: str, *, to_stderr: bool = False, with_lines: bool = False
     try:
         say(line, to_stderr=to_stderr, flush=True, with_lines=with_lines)
     except BrokenPipeError:
-        stream = sys.stderr if to_stderr else sys.stdout
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        leave_unsaid(sys.stderr if to_stderr else sys.stdout)
 
 
 def agrees(question: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import shlex
 import shutil
-from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.console.crawl_run import DONE, INCOMPLETE
@@ -14,14 +13,12 @@ from crawler.console.options import CommandError
 from crawler.console.report_text import example_lines
 from crawler.maintenance.tally import count_queued
 from crawler.mirror.checking import Checker
-from crawler.mirror.file_table import FileTable
-from crawler.mirror.folder import MirrorFolder
 from crawler.mirror.mirror_files import open_mirror
 from crawler.mirror.paths import ARCHIVE, STATE_FOLDER
 from crawler.mirror.proving import Player, Prover
 from crawler.rendering.browser import Browser
 from crawler.spiders.page_rendering import render_options
-from crawler.storage.database import FILE_NAME, open_for_reading
+from crawler.storage.database import FILE_NAME
 from crawler.storage.directory import lock_held
 from neardup.files.durable import own_folder, write_whole
 from neardup.plurals import many
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
 
     from crawler.console.progress import ProgressLine
     from crawler.mirror.checking import Check
-    from crawler.mirror.file_table import FileRow
+    from crawler.mirror.file_table import FileRow, FileTable
     from crawler.mirror.proving import Proof
 
 FOLDER = "proof"
@@ -176,19 +173,14 @@ def check(folder: Path, progress: ProgressLine, *, deep: bool = False) -> int:
     """
     if not (folder / STATE_FOLDER / FILE_NAME).is_file():
         raise CommandError(f"{folder}: no mirror in it (no {STATE_FOLDER}/{FILE_NAME})")
-    with (
-        lock_held(folder / STATE_FOLDER),
-        closing(open_for_reading(folder / STATE_FOLDER)) as connection,
-        MirrorFolder(folder, read_only=True) as files,
-        progress,
-    ):
-        found = Checker(FileTable(connection.execute), files, progress).check()
+    with lock_held(folder / STATE_FOLDER), open_mirror(folder) as mirror, progress:
+        found = Checker(mirror.table, mirror.folder, progress).check()
         if (folder / ARCHIVE).is_dir():
             from crawler.warc.index_and_pack import losses  # noqa: PLC0415  # warcio can wait
 
             for lost in losses(folder / ARCHIVE, deep=deep):
                 found.add("lost of the WARC files", lost)
-        queued = count_queued(connection)
+        queued = count_queued(mirror.connection)
     for line in _check_lines(found, folder, queued):
         say(line)
     return DONE if found.files and not found.problems else INCOMPLETE

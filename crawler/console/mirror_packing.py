@@ -12,7 +12,7 @@ import shutil
 import sys
 import time
 import zipfile
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,13 +23,12 @@ from crawler.console.escaping import say_or_go_on
 from crawler.console.options import CommandError
 from crawler.mirror.endings import is_text_name
 from crawler.mirror.errors import MirrorError, MirrorStorageError
-from crawler.mirror.file_table import FileTable
-from crawler.mirror.folder import MirrorFolder
+from crawler.mirror.mirror_files import open_mirror
 from crawler.mirror.paths import INDEX, OUR_FILES, SEARCH_FOLDER, STATE_FOLDER, VERSIONS
 from crawler.mirror.reports import index_without
 from crawler.pages.export import choices_met
 from crawler.storage import meta_names
-from crawler.storage.database import meta_of, open_for_reading
+from crawler.storage.database import meta_of
 from crawler.storage.directory import lock_held
 from crawler.suggestions import did_you_mean
 from neardup.files.durable import replacing
@@ -37,11 +36,11 @@ from neardup.installing import install_command
 from neardup.plurals import many
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
     from crawler.console.progress import ProgressLine
+    from crawler.mirror.mirror_files import OpenMirror
 
 _COMPRESSED = ("image/", "video/", "audio/", "font/", "application/zip", "application/gzip")
 _NOT_COMPRESSED = ("image/svg", "image/bmp", "font/ttf", "font/otf")
@@ -51,7 +50,6 @@ _UNKNOWN_TYPE = "application/octet-stream"
 _DATE = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o100644
 _PIECE_BYTES = 2**20
-_LARGE_BYTES = 2**31 - 1
 _ICON = Path(__file__).with_name("templates") / "icon.png"
 _ICON_PIXELS = 48
 
@@ -86,21 +84,13 @@ class Packer:
     """Writes a mirror to one file.
 
     Args:
-        folder: Folder of the mirror.
-        connection: Its database.
+        mirror: The mirror.
         watch: Called with the share that is done, 0 to 1, and words for what is being done.
     """
 
-    def __init__(
-        self,
-        folder: MirrorFolder,
-        connection: sqlite3.Connection,
-        watch: Callable[[float, str], None],
-    ) -> None:
-        self._folder = folder
-        self._connection = connection
+    def __init__(self, mirror: OpenMirror, watch: Callable[[float, str], None]) -> None:
+        self._folder, self._table, _, self._connection = mirror
         self._watch = watch
-        self._table = FileTable(connection.execute)
         self._total = self._table.count()
 
     def write_zip(self, target: Path) -> int:
@@ -120,11 +110,7 @@ class Packer:
                 kind = zipfile.ZIP_STORED if file.is_compressed else zipfile.ZIP_DEFLATED
                 info.compress_type = kind
                 info.file_size = self._folder.stat(file.path).st_size
-                is_large = info.file_size > _LARGE_BYTES
-                with (
-                    self._opened(file) as source,
-                    to.open(info, "w", force_zip64=is_large) as written,
-                ):
+                with self._opened(file) as source, to.open(info, "w") as written:
                     shutil.copyfileobj(source, written, _PIECE_BYTES)
                 count += 1
         return count
@@ -331,8 +317,8 @@ def tell_outdated(folder: Path, formats: Sequence[str]) -> None:
             say_or_go_on(f"{target} is older than the mirror; --format {name} makes it again")
 
 
-def pack(folder: Path, formats: Sequence[str], progress: ProgressLine) -> None:
-    """Write a mirror to a file of each format, beside its folder.
+def pack(folder: Path, formats: Sequence[str], progress: ProgressLine) -> int:
+    """Write a mirror to a file of each format, beside its folder; return the exit status.
 
     Args:
         folder: Folder of the mirror.
@@ -344,20 +330,20 @@ def pack(folder: Path, formats: Sequence[str], progress: ProgressLine) -> None:
         JobError: The database of the mirror cannot be read, or the mirror is being written.
     """
     folder = folder.resolve()
-    with (
-        lock_held(folder / STATE_FOLDER),
-        closing(open_for_reading(folder / STATE_FOLDER)) as connection,
-        MirrorFolder(folder, read_only=True) as files,
-    ):
+    with lock_held(folder / STATE_FOLDER), open_mirror(folder) as mirror:
         clear_unfinished(folder)
-        packer = Packer(files, connection, progress)
+        if not mirror.table.count():
+            say_or_go_on(f"{folder}: nothing is mirrored, nothing was packed", to_stderr=True)
+            return 1
+        packer = Packer(mirror, progress)
         for name in formats:
             target = packed_name(folder, name)
             if name == ZIP:
                 count = packer.write_zip(target)
             else:
-                url = meta_of(connection.execute, meta_names.MIRROR_URL)
+                url = meta_of(mirror.connection.execute, meta_names.MIRROR_URL)
                 count = packer.write_zim(target, url or folder.name)
             progress.end()
             size = decimal(target.stat().st_size)
             say_or_go_on(f"packed: {target}, {many(count, 'file')}, {size}")
+    return os.EX_OK

@@ -152,7 +152,7 @@ class ServedFiles:
     """
 
     def __init__(self, mirror: OpenMirror, versions: MirrorFolder | None) -> None:
-        self._folder, self._table, self._targets = mirror
+        self._folder, self._table, self._targets, _ = mirror
         self._versions = versions
 
     def find(self, target: str, referer: str = "") -> ServedFile | None:

@@ -339,7 +339,7 @@ class SingleFile:
 
     def __init__(self, mirror: OpenMirror) -> None:
         self.missing: set[str] = set()
-        self._folder, self._table, self._targets = mirror
+        self._folder, self._table, self._targets, _ = mirror
         self._data: dict[int, str] = {}
         self._room = MAX_BYTES
 

@@ -18,6 +18,7 @@ from crawler.url_rules.variants import PageKeys
 from crawler.urls.parts import MalformedUrl
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -154,11 +155,13 @@ class OpenMirror(NamedTuple):
         folder: Its folder.
         table: Table of its files.
         targets: Finds the file of a URL.
+        connection: Its database.
     """
 
     folder: MirrorFolder
     table: FileTable
     targets: Targets
+    connection: sqlite3.Connection
 
 
 @contextmanager
@@ -174,7 +177,7 @@ def open_mirror(root: Path) -> Iterator[OpenMirror]:
     ):
         read = connection.execute
         table = FileTable(read)
-        yield OpenMirror(folder, table, Targets(read, table, PageKeys(read)))
+        yield OpenMirror(folder, table, Targets(read, table, PageKeys(read)), connection)
 
 
 def is_chosen(database: Database, name: str) -> bool:

@@ -236,7 +236,7 @@ class Prover:
 
     def __init__(self, browser: Browser, mirror: OpenMirror, player: Player | None = None) -> None:
         self._browser = browser
-        self._folder, self._table, self._targets = mirror
+        self._folder, self._table, self._targets, _ = mirror
         self._player = player
         self._blank: Any = None
 

@@ -175,7 +175,7 @@ _KINDS = {
 _ANY = link_kinds.ANY.encode()
 SETS = frozenset(name.encode() for name in link_kinds.URL_SETS)
 # Attributes with values of any kind: "5", "true", JSON.
-GUESSED = frozenset(name.encode() for name in (*link_kinds.LAZY, *link_kinds.LAZY_SETS))
+GUESSED = frozenset(name.encode() for name in link_kinds.LAZY)
 # SVG, where every element with a URL embeds its content, except for links.
 _FOREIGN_ADDRESSES = frozenset({b"href", b"xlink:href"})
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from libzim.reader import Archive
 
 from crawler.console.mirror_packing import Packer
+from crawler.mirror.mirror_files import open_mirror
 from tests.crawler.mirror.made import MadeMirror
 
 if TYPE_CHECKING:
@@ -36,9 +35,9 @@ def test_a_zim_file_has_the_types_of_its_files(
     made.serve(f"http://{HOST}/listing.txt", LISTING, content_type, is_seed=True)
     made.serve(f"http://{HOST}/z.png", b"\x89PNG", "image/png", is_seed=True)
     made.finish()
-    with closing(sqlite3.connect(tmp_path / "m" / ".mirror" / "crawl.db")) as connection:
-        Packer(made.folder, connection, lambda done, total: None).write_zim(tmp_path / "m.zim", "x")
-        paths = [path for (path,) in connection.execute("SELECT path FROM files ORDER BY id")]
+    with open_mirror(tmp_path / "m") as mirror:
+        Packer(mirror, lambda done, total: None).write_zim(tmp_path / "m.zim", "x")
+        paths = [row.path for row in mirror.table.rows()]
     made.close()
     archive = Archive(tmp_path / "m.zim")
     kinds = [archive.get_entry_by_path(path).get_item().mimetype for path in paths]
