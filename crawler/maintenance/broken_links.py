@@ -70,19 +70,15 @@ class BrokenLink:
         return self.linked_from if self.is_current else None
 
 
-def broken_links(connection: sqlite3.Connection, most: int = LARGEST) -> tuple[BrokenLink, ...]:
+def broken_links(connection: sqlite3.Connection) -> tuple[BrokenLink, ...]:
     """Return links that lead to no page, those with an HTTP status first.
 
     What robots.txt forbids, or what leads out of the scope, may well be there.
 
-    Args:
-        connection: The crawl's database.
-        most: The largest number of links.
-
     Complexity: O(failed URLs, and the links of the pages that led to them).
     """
     found = (link for link in failed_pages(connection).values() if link.linked_from is not None)
-    chosen = nsmallest(most, found, key=lambda link: (link.status is None, link.status))
+    chosen = nsmallest(LARGEST, found, key=lambda link: (link.status is None, link.status))
     texts = _texts(connection, chosen)
     return tuple(replace(link, text=texts.get((link.url, link.linked_from), "")) for link in chosen)
 

@@ -13,7 +13,8 @@ from crawler.suggestions import did_you_mean
         ("--wazc", "; did you mean --wacz?"),
         ("--wrac", "; did you mean --warc?"),
         ("--nonsense", ""),
+        ("--dir", ""),
     ],
 )
 def test_letters_that_changed_places_come_before_others(word: str, hint: str) -> None:
-    assert did_you_mean(word, ["--warc", "--wacz", "--json"]) == hint
+    assert did_you_mean(word, ["--warc", "--wacz", "--json", "--pdb"]) == hint

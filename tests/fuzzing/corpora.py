@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import zstandard
 
 from crawler.maintenance.adopt.adopting import Corpus, adopt
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.storage.errors import JobError
 from crawler.urls.canonical import Canonicalizer
 from neardup.batch.input_files import InputOptions, find_files, parts_of, row_parts
@@ -26,6 +25,7 @@ from tests.crawler.maintenance.adopt.outputs import write_output
 from tests.fuzzing.target import Target
 from tests.neardup.batch.test_parsing import CSV, JSON_LINES, LIST
 from tests.neardup.texts import prose
+from tests.no_watch import NoWatch
 
 if TYPE_CHECKING:
     from tests.fuzzing.target import Read

@@ -13,7 +13,6 @@ from crawler.frontier.request_records import (
     encode_parts,
 )
 from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import Further, repair, verify
 from crawler.reading.content.content_text import shown_text
 from crawler.reading.content.content_xml import ContentError, compress
@@ -21,6 +20,7 @@ from crawler.storage.errors import JobError
 from neardup.errors import NearDupError
 from tests.crawler.maintenance.verify.crawled import damaging, make
 from tests.fuzzing.target import Target
+from tests.no_watch import NoWatch
 
 if TYPE_CHECKING:
     from pathlib import Path

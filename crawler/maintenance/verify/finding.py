@@ -136,14 +136,6 @@ class CheckWatch(Protocol):
         """Count finished steps."""
 
 
-class NoWatch:
-    def begin(self, what: str, total: int) -> None:
-        """Do nothing."""
-
-    def advance(self, steps: int = 1) -> None:
-        """Do nothing."""
-
-
 class QueueAgain:
     """Puts URLs of captures into the queue of a crawl that is not running.
 

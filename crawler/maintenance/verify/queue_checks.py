@@ -22,6 +22,7 @@ from crawler.storage.states import (
 from crawler.url_rules.kinds import CLOSED
 from crawler.url_rules.rule_files import restored
 from crawler.url_rules.rule_store import RuleStore, note_pending
+from crawler.url_rules.skipped import SkippedRequests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,7 @@ _UNFINISHED = f"""
 SELECT id, url, request, depth, tries FROM requests
 WHERE state IN ({QUEUED}, {FAILED}) ORDER BY id
 """
-_PUT_BACK = f"UPDATE requests SET state = {WAITING}, rule = NULL, group_digest = NULL"
+_BEGIN_AGAIN = f"UPDATE requests SET state = {WAITING}, tries = 0, request = ? WHERE id = ?"
 _WRONG_LINES = f"""
 SELECT count(*) FROM (
     SELECT host, max(priority) AS priority FROM requests WHERE state = {WAITING} GROUP BY host
@@ -95,7 +96,9 @@ def _is_rule(written: str) -> bool:
 
 
 def _forget_rules(repairer: Repairer, finding: Finding) -> None:
-    repairer.write_each(f"{_PUT_BACK} WHERE rule = ? AND state = {SKIPPED}", finding.ids)
+    skipped = _skipped(repairer)
+    for number in finding.ids:
+        skipped.put_back_rule(number)
     repairer.write_each("DELETE FROM url_rules WHERE id = ?", finding.ids)
     _rule_again(repairer, finding)
 
@@ -109,8 +112,11 @@ def _rule_again(repairer: Repairer, finding: Finding) -> None:
         wrong |= {number for sql in (_NOT_HELD, _ALONE) for number, _ in database.read(sql)}
         database.write(f"DELETE FROM url_groups WHERE {_WRONG_GROUP}")
         note_pending(database, {host for rule in RuleStore(database) for host in rule.hosts})
-    repairer.write_each(f"{_PUT_BACK} WHERE id = ?", wrong)
-    repairer.queue.requests.line_up()
+    _skipped(repairer).put_back(sorted(wrong))
+
+
+def _skipped(repairer: Repairer) -> SkippedRequests:
+    return SkippedRequests(repairer.database, repairer.queue.requests)
 
 
 _RULED_AGAIN = Mend(
@@ -215,7 +221,7 @@ def _line_up(repairer: Repairer, finding: Finding) -> None:
 
 
 def _queue_stuck(repairer: Repairer, finding: Finding) -> None:
-    repairer.write_each(f"{_PUT_BACK}, tries = 0, request = ? WHERE id = ?", finding.ids)
+    repairer.write_each(_BEGIN_AGAIN, finding.ids)
     repairer.queue.requests.line_up()
 
 

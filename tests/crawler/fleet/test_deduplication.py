@@ -24,7 +24,6 @@ from crawler.fleet.membership import prefix_of
 from crawler.job import Job
 from crawler.maintenance.merge.fleet_texts import FleetRecord
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.reading.content.content_xml import PackedContent, pack_lines
 from neardup import Parameters
 from neardup.storage.redis.connecting import connect
@@ -36,6 +35,7 @@ from tests.crawler.maintenance.merge.test_merging import texts
 from tests.crawler.maintenance.rejudge.captured import Said, content_of
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.pages.test_sharing import said
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

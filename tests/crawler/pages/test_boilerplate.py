@@ -11,7 +11,6 @@ import pytest
 
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.boilerplate import CountedBoilerplate, HostBoilerplate, is_counted
 from crawler.pages.live_parameters import tune
 from crawler.pages.verdicts import KEPT, NEAR_DUPLICATE, NEW
@@ -21,6 +20,7 @@ from neardup.boilerplate import BlockCounts, blocks
 from tests.crawler.maintenance.rejudge.captured import Said, capture, judge_again, rows
 from tests.crawler.maintenance.verify.crawled import check, check_and_repair
 from tests.crawler.pages.test_capture import OPTIONS
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import pytest
 from crawler.console.report_text import report_lines
 from crawler.maintenance.crawl_report import make_report
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.export import export_pages
 from crawler.pages.live_parameters import tune
 from crawler.storage.database import open_for_reading
@@ -21,6 +20,7 @@ from tests.crawler.maintenance.verify.crawled import check, execute, rules
 from tests.crawler.pages.test_capture import OPTIONS, capture, html, verdicts
 from tests.crawler.pages.test_promotion import says
 from tests.crawler.pages.test_sibling_promotion import finish, opened
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

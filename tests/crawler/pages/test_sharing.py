@@ -14,7 +14,6 @@ from crawler.lab.live import LiveCrawl
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.crawl_report import PageCluster, make_report
 from crawler.maintenance.rejudge.rejudging import rejudge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import repair, verify
 from crawler.pages.export import export_pages
 from crawler.reading.metadata.metadata_record import Metadata
@@ -26,6 +25,7 @@ from neardup import Parameters
 from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import OPTIONS, capture, fetched, html
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import pytest
 
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages import volatile
 from crawler.pages.walls import MIN_NAMES
 from crawler.storage.database import open_for_reading
@@ -20,6 +19,7 @@ from tests.crawler.maintenance.rejudge.captured import judge_again
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawler.pages.test_capture import OPTIONS, fetched, html
 from tests.crawler.pages.walled_visits import LOGIN, in_folders
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

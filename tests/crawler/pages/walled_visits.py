@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.rejudge.rejudging import rejudge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.stored_texts import text_of_page, unpack
 from crawler.pages.wall_clusters import unknown_urls
 from crawler.storage.database import open_for_reading
 from tests.crawler.pages.test_capture import OPTIONS, fetched, html
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from pyarrow import parquet
 
 from crawler.maintenance.adopt.adopting import Corpus, adopt
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.storage.database import Database, open_for_reading
 from crawler.storage.errors import JobError
 from crawler.url_rules.fixed_rules import FixedRules
@@ -23,6 +22,7 @@ from neardup.names import unpacked
 from tests.crawler.maintenance.adopt.outputs import write_output, write_pages
 from tests.crawler.maintenance.verify.crawled import check
 from tests.neardup.texts import prose
+from tests.no_watch import NoWatch
 
 if TYPE_CHECKING:
     from pathlib import Path

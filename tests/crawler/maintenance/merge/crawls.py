@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from crawler.job import Job
 from crawler.maintenance.merge.merging import Merged, merge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.storage.database import open_for_reading
 from neardup import Parameters
 from tests.crawler.maintenance.merge.test_any_deal import problems
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.pages.test_sharing import said
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

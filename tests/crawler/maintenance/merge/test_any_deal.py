@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.merge.fleet_texts import FleetRecord
 from crawler.maintenance.merge.merging import Merged, merge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import verify
 from crawler.pages.export import export_pages
 from crawler.storage.database import open_for_reading
@@ -25,6 +24,7 @@ from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.pages.test_sharing import said
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

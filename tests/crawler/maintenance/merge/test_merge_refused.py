@@ -15,7 +15,6 @@ import pytest
 
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.storage.database import Database
 from crawler.storage.errors import JobError, JobInUseError, JobVersionError
 from neardup import Features
@@ -31,6 +30,7 @@ from tests.crawler.maintenance.merge.test_any_deal import problems
 from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.maintenance.verify.crawled import execute
 from tests.crawler.pages.test_capture import OPTIONS
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 
@@ -160,7 +160,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch
+from tests.no_watch import NoWatch
 
 class Killed(NoWatch):
     def begin(self, what, total):

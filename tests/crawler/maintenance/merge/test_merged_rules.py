@@ -12,7 +12,7 @@ import pytest
 from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch, encoded_request
+from crawler.maintenance.verify.finding import encoded_request
 from crawler.pages.page_store import PageStore
 from crawler.storage.database import Database
 from crawler.storage.states import COVERED, HOLDS, REVOKED, SKIPPED, WAITING, VariantState
@@ -26,6 +26,7 @@ from tests.crawler.maintenance.merge.crawls import (
 from tests.crawler.maintenance.merge.test_merging import texts
 from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.pages.test_capture import OPTIONS
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import pytest
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.rejudge.rejudging import rejudge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.walls import MIN_NAMES, MIN_SUSPECTED_NAMES
 from tests.crawler.maintenance.merge.crawls import rows
 from tests.crawler.maintenance.verify.crawled import check
 from tests.crawler.pages.test_capture import html
 from tests.crawler.pages.walled_visits import LOGIN, in_folders, judged_again, stored, visit
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from crawler.frontier.order import NewRequest, host_number
 from crawler.job import Job
 from crawler.maintenance.merge.fleet_texts import FleetRecord
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.live_parameters import history, tune
 from crawler.pages.page_links import LinkStore
 from crawler.pages.reasons import Reason
@@ -37,6 +36,7 @@ from tests.crawler.maintenance.rejudge.captured import Said, content_of
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import OPTIONS, fetched
 from tests.crawler.pages.test_sharing import said
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from crawler.maintenance.merge.fleet_texts import FleetRecord
 from crawler.maintenance.merge.merging import merge
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.reasons import Reason
 from tests.crawler.maintenance.merge.crawls import (
     LONG,
@@ -24,6 +23,7 @@ from tests.crawler.maintenance.rejudge.captured import Said
 from tests.crawler.pages.sharing import OneMemory, fleet
 from tests.crawler.pages.test_capture import OPTIONS
 from tests.crawler.pages.test_sharing import said
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

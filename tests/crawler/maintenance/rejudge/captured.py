@@ -12,7 +12,6 @@ import zstandard
 from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.rejudge.rejudging import Rejudgement, rejudge
-from crawler.maintenance.verify.finding import CheckWatch, NoWatch
 from crawler.pages.stored_texts import unpack
 from crawler.reading.content.content_xml import (
     PackedContent,
@@ -26,10 +25,13 @@ from neardup import Parameters
 from neardup.fingerprints.digest import text_digest
 from neardup.whole import with_whole
 from tests.crawler.pages.test_capture import OPTIONS, fetched
+from tests.no_watch import NoWatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from crawler.maintenance.verify.finding import CheckWatch
 
 PLAN = "site -a url=http://example.com/"
 

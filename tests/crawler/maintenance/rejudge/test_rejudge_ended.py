@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.live_parameters import tune
 from crawler.storage.errors import JobError, JobInUseError
 from tests.crawler.maintenance.rejudge.captured import dump, judge_again
 from tests.crawler.maintenance.verify.crawled import check, execute
+from tests.no_watch import NoWatch
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,6 @@ from crawler.frontier.queue import RequestQueue
 from crawler.frontier.request_records import encode_parts
 from crawler.job import Job
 from crawler.maintenance.crawl_directory import CrawlDirectory
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.maintenance.verify.verification import Further, Verification, repair, verify
 from crawler.storage.checksums import keep_checksums
 from crawler.url_rules.engine import UrlRules
@@ -21,6 +20,7 @@ from crawler.url_rules.learning.context import Context
 from crawler.url_rules.learning.hypothesis import LearningPolicy
 from crawler.url_rules.learning.transforms import DropArguments
 from tests.crawler.pages.test_capture import LONG, OPTIONS, OTHER, capture_all, fetched, html
+from tests.no_watch import NoWatch
 from tests.sites.prose import prose
 
 if TYPE_CHECKING:

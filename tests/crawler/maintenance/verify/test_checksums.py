@@ -13,7 +13,6 @@ from crawler.maintenance.adopt.adopting import Corpus, adopt
 from crawler.maintenance.crawl_directory import CrawlDirectory
 from crawler.maintenance.merge.merging import merge
 from crawler.maintenance.verify.column_checks import ALTERED, find_altered
-from crawler.maintenance.verify.finding import NoWatch
 from crawler.pages.live_parameters import tune
 from crawler.pages.page_row import COLUMNS
 from crawler.storage.checksums import CHECKED, keep_checksums
@@ -36,6 +35,7 @@ from tests.crawler.maintenance.verify.whole_crawl import make_whole, of
 from tests.crawler.pages.test_capture import LONG, html
 from tests.crawler.pages.test_revisits import Visiting
 from tests.crawler.pages.walled_visits import LOGIN, names, visit
+from tests.no_watch import NoWatch
 from tests.sites.changing import page
 from tests.sites.prose import prose
 
@@ -173,9 +173,12 @@ def negated(old: float | str | bytes) -> float | str | bytes:
 
 
 @pytest.mark.parametrize(("table", "column"), [one for one in columns() if one[0] in CHECKED])
-def test_a_changed_value_in_each_column_is_found(folder: Path, table: str, column: str) -> None:
+def test_a_changed_value_in_each_column_is_found_and_mended(
+    folder: Path, table: str, column: str
+) -> None:
     damage(folder, table, column, negated)
     assert ALTERED.name in rules(check(folder))
+    assert check_and_repair(folder).findings == ()
 
 
 def read_rows(path: Path) -> list[list[tuple[object, ...]]] | None:
