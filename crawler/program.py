@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawler.console.command_line import GROUPS, INTERRUPTED, USAGE_ERROR, Command, HelpFormatter
-from crawler.console.escaping import close_stdout, say, say_or_go_on
+from crawler.console.escaping import leave_unsaid, say, say_or_go_on
 from crawler.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class _Parser(argparse.ArgumentParser):
         try:
             sys.stdout.flush()
         except BrokenPipeError:
-            close_stdout()
+            leave_unsaid(sys.stdout)
 
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong, as commands do, without all options."""

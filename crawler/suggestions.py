@@ -15,7 +15,9 @@ class UserError(Exception):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a misspelt word, or an empty text."""
-    close = difflib.get_close_matches(word, list(known))
+    # Dashes that all options have would make short ones look alike.
+    word, names = word.lstrip("-"), {name.lstrip("-"): name for name in known}
+    close = difflib.get_close_matches(word, names)
     # Letters that changed places come before others, which the ratio takes for as near.
     close.sort(key=lambda name: sorted(name) != sorted(word))
-    return f"; did you mean {close[0]}?" if close else ""
+    return f"; did you mean {names[close[0]]}?" if close else ""
