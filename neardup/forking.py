@@ -3,7 +3,8 @@
 A ``ForkServer`` starts ``python -m neardup.forking`` and asks it for processes::
 
     starter -> server   "f", with descriptors: a life, standard error, those of the process
-    server -> life      its process id; at its end its exit status, or the signal below zero
+    process -> life     its process id, before all else that it does
+    server -> life      at its end its exit status, or the signal below zero
     life -> server      end of file: kill it
 
 Numbers have four bytes, little-endian and signed. The server ends with its starter, and what it
@@ -65,7 +66,7 @@ class Forked:
             except (BlockingIOError, TimeoutError):
                 return None
             number = int.from_bytes(packed, "little", signed=True)
-            if packed and self._pid is None:
+            if self._pid is None and number > 0:  # one killed before it told its own has a signal
                 self._pid = number
                 continue
             if not packed:  # the server has ended, and the process with it or before it began
@@ -209,10 +210,10 @@ class _Server:
             return True
         if pid:
             self._lives[pid] = own
-            with suppress(OSError):
-                own.send(_packed(pid))
             return True
         _die_with(server)
+        with suppress(OSError):  # the starter has gone
+            own.send(_packed(os.getpid()))
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for end in (own, self._control, self._woken, self._wakes, *self._lives.values()):

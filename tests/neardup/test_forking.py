@@ -79,6 +79,19 @@ def descriptors(pid: int) -> list[str]:
     return sorted(os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir())
 
 
+def test_the_id_of_a_process_is_known_once_it_does_anything(server: ForkServer) -> None:
+    first, of_server, told = started(server)
+    told.close()
+    assert first.poll(None) == 0
+    for _ in range(20):
+        process, told = fork(server)
+        with told:
+            told.sendall(b"limit\n")
+            assert told.recv(4) == b"done"
+            assert process.pid != of_server
+        assert process.poll(None) == 0
+
+
 def test_the_status_of_each_process_is_told(server: ForkServer) -> None:
     forked = [fork(server) for _ in range(5)]
     for number, (_, told) in enumerate(forked):

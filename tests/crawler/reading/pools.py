@@ -57,6 +57,11 @@ def is_running(pid: int) -> bool:
     return True
 
 
+def is_forked(pid: int) -> bool:
+    """Whether a process is a worker, and not the server, which stands for it before it begins."""
+    return _stat(pid)[1] != str(os.getpid())
+
+
 def state(pid: int) -> str:
     return _stat(pid)[0]
 

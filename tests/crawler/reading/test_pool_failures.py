@@ -15,7 +15,16 @@ from crawler.reading.pool import ReadingPool
 from crawler.reading.protocol import ReadingOptions
 from crawler.reading.worker_pool import PoolClosedError, WorkerStartError
 from tests.crawler.reading.pages import PROSE, article, heavy_page, slow_page, sluggish_page
-from tests.crawler.reading.pools import ONE, TWO, is_running, open_pool, read, server_of, state
+from tests.crawler.reading.pools import (
+    ONE,
+    TWO,
+    is_forked,
+    is_running,
+    open_pool,
+    read,
+    server_of,
+    state,
+)
 from tests.crawls.kills import children
 from tests.waiting import until
 
@@ -67,7 +76,7 @@ async def test_time_spent_waiting_for_a_worker_does_not_count() -> None:
 
 async def kill_reader(pool: ReadingPool, *, with_server: bool = False) -> int:
     """Kill a worker in the middle of a page, or the server that it was forked of."""
-    await until(lambda: [pid for pid in pool.busy_pids if state(pid) == "R"])
+    await until(lambda: [pid for pid in pool.busy_pids if state(pid) == "R" and is_forked(pid)])
     (pid,) = pool.busy_pids
     os.kill(server_of(pool) if with_server else pid, signal.SIGKILL)
     await until(lambda: not is_running(pid))
