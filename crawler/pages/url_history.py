@@ -168,8 +168,8 @@ redirected AS (
   FROM redirects LEFT JOIN pages ON pages.key = target AND latest = 1
   WHERE redirects.key <> target),
 answers AS (
-  SELECT 'status ' || ifnull(hex(visible_digest), status) AS name, key, url, seen_at, latest
-  FROM pages WHERE visit = ?1
+  SELECT 'status ' || iif(status < 400, hex(visible_digest), status) AS name, key, url, seen_at,
+    latest FROM pages WHERE visit = ?1
   AND (verdict = '{FAILED}' AND status >= 400 OR verdict = '{NOINDEX}')),
 said (name, key, url, seen_at) AS (
 SELECT 'wall ' || cluster, key, url, seen_at FROM wall_pages CROSS JOIN pages ON pages.id = page
@@ -186,8 +186,7 @@ WHERE (duplicate_of IN originals OR id IN originals) AND latest = 1 AND seen_vis
   AND NOT EXISTS (SELECT 1 FROM wall_pages WHERE page = id)
 UNION ALL
 SELECT name, key, url, seen_at FROM answers WHERE (?2 = 1 OR latest = 1)
-  AND name IN (SELECT name FROM answers GROUP BY 1 HAVING count(*) >= ?2)
-)
+  AND name IN (SELECT name FROM answers GROUP BY 1 HAVING count(*) >= ?2))
 SELECT min(name), key, url, seen_at FROM (
 SELECT name, redirects.key, redirects.url, seen_at FROM said JOIN redirects ON target = said.key
 UNION ALL
